@@ -5,18 +5,18 @@ Episodes are played, so their pictures show what really happened.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import compiler_gym
-from docs.drawing import SOFT, Drawing
+from docs.drawing import INK, SOFT, Drawing
 from docs.tree_page import layers
 
 __all__ = ["PICTURES", "episode_of_llvm"]
 
 IMAGES = Path(__file__).with_name("images")
-RESULTS = Path(__file__).parent / "results" / "tune.md"
-LOADED = "baseline: loaded", "tuned: loaded"
+PROJECTS = Path(__file__).with_name("projects.json")
 BLUE, RED = "#1d4ed8", "#b91c1c"
 WIDTH = 760
 
@@ -267,48 +267,36 @@ def episode_of_mlir() -> Drawing:
     return _steps(["reset", *names], costs, "instructions that run, estimated", ("reset", costs[0]))
 
 
-def measured_projects() -> list[tuple[str, int, int]]:
-    """Return of each project that was tuned its name, and the bytes of the rival and of ours.
+def measured_projects() -> list[tuple[str, dict[str, int]]]:
+    """Return the name of each project and its loaded bytes after each step, the largest gain first.
 
-    They are read from the first table of the results whose last numbers are of the whole file, so
-    that the picture says what the page says.
+    ``python -m scripts.projects ladder`` measures them.
     """
-    text = RESULTS.read_text(encoding="utf-8")
-    rows: list[tuple[str, int, int]] = []
-    places: tuple[int, int] | None = None
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if places is None:
-            if set(LOADED) <= set(cells):
-                places = cells.index(LOADED[0]), cells.index(LOADED[1])
-            continue
-        if not line.startswith("|"):
-            break
-        if cells[places[0]][:1].isdigit():
-            rival, ours = (int(cells[place].replace(",", "")) for place in places)
-            rows.append((cells[0], rival, ours))
-    return sorted(rows, key=lambda row: row[2] / row[1])
+    rows = json.loads(PROJECTS.read_text(encoding="utf-8"))
+    return sorted(rows.items(), key=lambda row: row[1]["tune"] / row[1]["-O2"])
 
 
 def projects() -> Drawing:
-    """Real programs, tuned: the bytes that a loader reads, against the best without a search."""
+    """Loaded bytes of real programs: with usual flags, with better flags, and tuned."""
     rows = measured_projects()
-    d = Drawing(480, 74 + 46 * len(rows), "What tuning saves of the whole file of real programs")
-    d.text(20, 30, "The whole file of eight real programs", bold=True, size=17)
-    d.text(20, 52, "clang -Oz -flto --gc-sections --icf=all", color=SOFT, size=15)
-    d.text(460, 52, "compiler-gym tune", color=BLUE, size=15, anchor="end", bold=True)
-    for number, (name, rival, ours) in enumerate(rows):
-        y = 70 + 46 * number
-        d.text(20, y + 24, name.partition(" (")[0], bold=True, size=16)
-        for top, size, color, opacity in ((0, rival, SOFT, 0.35), (19, ours, BLUE, 0.85)):
-            length = 280 * size / rival
+    d = Drawing(480, 84 + 62 * len(rows), "Loaded bytes of real programs, with -O2 and tuned")
+    d.text(20, 30, f"{len(rows)} real programs, bytes loaded", bold=True, size=17)
+    d.text(20, 52, "-O2", color=SOFT, size=15)
+    d.text(60, 52, "-Oz -flto, sections removed, functions folded", color=SOFT, size=15)
+    d.text(20, 72, "compiler-gym tune", color=BLUE, size=15, bold=True)
+    for number, (name, sizes) in enumerate(rows):
+        y = 84 + 62 * number
+        d.text(20, y + 32, name, bold=True, size=16)
+        steps = (("-O2", SOFT, 0.25), ("baseline", SOFT, 0.5), ("tune", BLUE, 0.85))
+        for at, (step, color, opacity) in enumerate(steps):
             d.parts.append(
-                f'<rect x="90" y="{y + top}" width="{length:.1f}" height="16" rx="2" '
-                f'fill="{color}" fill-opacity="{opacity}"/>'
+                f'<rect x="90" y="{y + 18 * at}" width="{280 * sizes[step] / sizes["-O2"]:.1f}" '
+                f'height="16" rx="2" fill="{color}" fill-opacity="{opacity}"/>'
             )
-        d.text(96, y + 13, f"{rival:,} bytes", size=13)
-        d.text(96, y + 32, f"{ours:,}", size=13, color="#ffffff")
-        d.text(460, y + 25, f"{(ours - rival) / rival:+.1%}".replace("-", "\u2212"),
+            text_color = "#ffffff" if step == "tune" else INK
+            d.text(96, y + 13 + 18 * at, f"{sizes[step]:,}", size=13, color=text_color)
+        gain = sizes["tune"] / sizes["-O2"] - 1
+        d.text(460, y + 34, f"{gain:+.0%}".replace("-", "\u2212"),
                bold=True, size=18, anchor="end", color=BLUE)  # fmt: skip
     return d
 

@@ -7,15 +7,23 @@ Until `pyproject.toml` names the repository nothing is published, and the comman
 from source come first.
 """
 
+import json
 import re
 from pathlib import Path
+from statistics import geometric_mean
 
 from docs.site import ROOT, project
 from scripts.release.package_page import repository
 
 __all__ = ["PAGES", "install_lines", "with_install"]
 
-PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "start.md")
+PAGES = (
+    ROOT / "README.md",
+    ROOT / "docs" / "index.md",
+    ROOT / "docs" / "start.md",
+    ROOT / "docs" / "results" / "tune.md",
+)
+_TABLE = re.compile(r"(?<=<!-- projects -->\n).*?(?=<!-- end projects -->)", re.S)
 TAKEN = "compiler-gym"
 """The name under which a package index has CompilerGym 0.2.5, by Facebook."""
 _MARKED = re.compile(r"(?<=<!-- install -->\n).*?(?=<!-- end install -->)", re.S)
@@ -40,6 +48,28 @@ def install_lines() -> str:
     return f"{source}\nFrom PyPI, as soon as the first release is out:\n\n{index}"
 
 
+def project_table() -> str:
+    """Return the table of the loaded bytes of real programs after each step."""
+    rows = json.loads((ROOT / "docs" / "projects.json").read_text(encoding="utf-8"))
+    steps = {"-O2": "`-O2`", "-Oz -flto": "two flags", "baseline": "three flags",
+             "policy": "`--policy size`", "tune": "`tune`"}  # fmt: skip
+    lines = [f"| loaded bytes | {' | '.join(steps.values())} |", "| --- |" + " ---: |" * len(steps)]
+    for name, sizes in rows.items():
+        cells = [
+            f"{sizes[step]:,}"
+            + (f" ({sizes[step] / sizes['-O2'] - 1:.0%})" if step != "-O2" else "")
+            for step in steps
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    means = [
+        f"{geometric_mean([sizes[step] / sizes['-O2'] for sizes in rows.values()]) - 1:.0%}"
+        for step in steps
+    ]
+    lines.append(f"| geometric mean | | {' | '.join(means[1:])} |")
+    return "\n".join(lines) + "\n"
+
+
 def with_install(page: Path) -> str:
-    """Return the text of a page with the present commands in its place."""
-    return _MARKED.sub(lambda _: install_lines(), page.read_text(encoding="utf-8"))
+    """Return the text of a page with the present commands and the present table in their places."""
+    text = _MARKED.sub(lambda _: install_lines(), page.read_text(encoding="utf-8"))
+    return _TABLE.sub(lambda _: project_table(), text)

@@ -6,9 +6,11 @@ python -m scripts.projects sizes --into /tmp/projects lua xz     bytes of linked
 python -m scripts.projects speeds --into /tmp/projects --rounds 5
 python -m scripts.projects random --compilations 500             what blind chance finds for size
 python -m scripts.projects check --into /tmp/projects            the projects' own tests
+python -m scripts.projects ladder --compilations 60              the table on the home page
 """
 
 import argparse
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from compiler_gym.files.paths import cache_path
 from compiler_gym.tools.learn.leaderboard import geometric_mean
 from scripts.projects.building import BUILDS, Build, build, by_recipe, run
 from scripts.projects.fetching import fetch, make_inputs
+from scripts.projects.ladder import RESULTS, measure_ladder
 from scripts.projects.measuring import instructions, seconds, sizes
 from scripts.projects.random_search import random_text
 from scripts.projects.table import Project, chosen
@@ -134,7 +137,7 @@ def _row(cells: Iterable[str]) -> str:
 def _arguments() -> argparse.Namespace:
     words = argparse.ArgumentParser(prog="python -m scripts.projects", description=__doc__)
     words.formatter_class = argparse.RawDescriptionHelpFormatter
-    words.add_argument("command", choices=("fetch", "check", "sizes", "speeds", "random"))
+    words.add_argument("command", choices=("fetch", "check", "sizes", "speeds", "random", "ladder"))
     words.add_argument("projects", nargs="*", help="names; all where none is given")
     words.add_argument("--into", type=Path, default=cache_path("projects"))
     names = [way.name for way in BUILDS]
@@ -144,7 +147,7 @@ def _arguments() -> argparse.Namespace:
     words.add_argument(
         "--part", type=int, default=0, help="count the instructions of one PART-th of a benchmark"
     )
-    words.add_argument("--compilations", type=int, default=500, help="of the random search")
+    words.add_argument("--compilations", type=int, default=500, help="of a search")
     return words.parse_intermixed_args()
 
 
@@ -163,6 +166,12 @@ def main() -> None:
         for project in wanted:
             text = random_text(project, into, given.compilations)
             print(f"{project.name}: {text:,} bytes of .text", flush=True)
+    elif given.command == "ladder":
+        rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        for project in wanted:
+            rows[project.name] = measure_ladder(project, into, given.compilations)
+            print(project.name, rows[project.name], flush=True)
+            RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
     elif given.command == "speeds":
         chosen_ways = made_by if given.build else [way for way in BUILDS if "-O3" in way.name]
         print_speeds(wanted, into, chosen_ways, given.rounds, given.part)

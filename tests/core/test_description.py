@@ -10,7 +10,7 @@ def test_all_that_an_environment_offers_is_plain() -> None:
         found = describe("fake-v0", env)
         assert json.loads(json.dumps(found)) == found
         assert found["id"] == "fake-v0"
-        assert found["about"] == "Lower a number."
+        assert found["about"] == "An environment for lowering a number."
         assert [s["name"] for s in found["observation_spaces"]] == list(env.observation)
         assert [r["name"] for r in found["reward_spaces"]] == ["number"]
         assert found["datasets"][0]["programs"] == 10

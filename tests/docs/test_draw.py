@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The picture that README and the home page begin with says what the guide measured."""
+"""The picture that README and the home page begin with shows what was measured."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from docs.draw import IMAGES, architecture, measured_projects, projects
 def test_the_picture_of_projects_is_drawn_from_the_present_table(tmp_path: Path) -> None:
     projects().save(tmp_path / "projects.svg")
     assert (tmp_path / "projects.svg").read_bytes() == (IMAGES / "projects.svg").read_bytes(), (
-        "expected `python -m docs.draw projects` after a change of the guide's table"
+        "expected `python -m docs.draw projects` after `python -m scripts.projects ladder`"
     )
 
 
-def test_the_table_of_whole_files_is_found() -> None:
+def test_each_project_has_every_step_and_tuning_makes_it_smaller() -> None:
     rows = measured_projects()
     assert len(rows) >= 3
-    assert all(0 < ours < rival for _, rival, ours in rows)
+    assert all(0 < sizes["tune"] < sizes["baseline"] <= sizes["-O2"] for _, sizes in rows)
 
 
 def test_the_picture_of_the_layers_is_drawn_from_the_present_contract(tmp_path: Path) -> None:

@@ -40,4 +40,4 @@ def test_the_page_has_every_request_and_what_a_field_means() -> None:
     page = session_protocol_page()
     for title in ("### 1: Start", "### 7: Hello", "### 23: Failed", "### `scalar`, a space"):
         assert title in page
-    assert "| `capabilities` | list of text | `[]` | What the client can do" in page
+    assert "| `capabilities` | list of text | `[]` | Optional abilities of the client" in page

@@ -107,7 +107,7 @@ def test_a_service_beside_an_id_of_another_compiler_is_refused() -> None:
 def test_neither_a_program_nor_a_declaration_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match="pass service"):
         ServiceEnv()
-    with pytest.raises(InvalidParameterError, match="expected 'process'"):
+    with pytest.raises(InvalidParameterError, match="must be 'process'"):
         ServiceEnv(PROGRAM, isolation="in-process")
 
 

@@ -53,7 +53,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     RunFolder.open(tmp_path, "search", CONFIG)
     with pytest.raises(InvalidParameterError, match="has a run whose config"):
         RunFolder.open(tmp_path, "search", {"task": "other"})
-    with pytest.raises(InvalidParameterError, match="another kind"):
+    with pytest.raises(InvalidParameterError, match="whose kind is"):
         RunFolder.open(tmp_path, "training", CONFIG)
 
 

@@ -38,7 +38,7 @@ def test_the_wrapped_space_decides_how_actions_are_written(space: ActionSpace) -
     assert space.from_string("a b") == [0, 1]
     with pytest.raises(UnknownNameError, match="no action 'x'"):
         space.from_string("x")
-    with pytest.raises(InvalidActionError, match="found 7"):
+    with pytest.raises(InvalidActionError, match="got 7"):
         space.to_string([7])
 
 

@@ -38,7 +38,7 @@ def test_actions_become_a_command_line_and_come_back(space: Commandline) -> None
 def test_unknown_flags_and_unknown_actions_are_refused(space: Commandline) -> None:
     with pytest.raises(UnknownNameError, match="no flag '-b'; did you mean '-b x'"):
         space.from_string("-a -b y")
-    with pytest.raises(InvalidActionError, match="from 0 to 2, found 3"):
+    with pytest.raises(InvalidActionError, match="from 0 to 2, got 3"):
         space.to_string([0, 3])
 
 
@@ -52,7 +52,7 @@ def test_plain_tuples_do_for_flags() -> None:
 
 
 def test_flags_must_differ() -> None:
-    with pytest.raises(ValueError, match="flags that differ, found '-a' twice"):
+    with pytest.raises(ValueError, match="each flag must be different: '-a' is there twice"):
         Commandline([CommandlineFlag("a", "-a", ""), CommandlineFlag("b", "-a", "")], name="x")
 
 

@@ -23,7 +23,7 @@ def test_actions_of_a_discrete_space_are_written_as_numbers() -> None:
     for text in ("[1.0]", "[true]", "[3]", '["1"]', "1"):
         with pytest.raises(InvalidActionError, match="expected"):
             space.from_string(text)
-    with pytest.raises(InvalidActionError, match="found 3"):
+    with pytest.raises(InvalidActionError, match="got 3"):
         space.to_string([3])
 
 

@@ -49,7 +49,7 @@ def test_properties_are_kept() -> None:
 
 def test_id_is_the_old_name_of_name() -> None:
     assert Reward("r").id == "r"
-    with pytest.warns(DeprecationWarning, match="renamed `name`"):
+    with pytest.warns(DeprecationWarning, match="use `name`"):
         assert Reward(id="r") == "r"
 
 

@@ -79,11 +79,11 @@ def test_actions_are_written_as_json() -> None:
     space = Scalar(name="x", min=0.0, max=1.0)
     assert space.to_string([0.25, np.float64(1)]) == "[0.25, 1.0]"
     assert space.from_string("[0.25, 1]") == [0.25, 1.0]
-    with pytest.raises(InvalidActionError, match=r"found 1\.5"):
+    with pytest.raises(InvalidActionError, match=r"got 1\.5"):
         space.from_string("[1.5]")
     with pytest.raises(InvalidActionError, match="found True"):
         space.from_string("[true]")
-    with pytest.raises(InvalidActionError, match=r"found 1\.5"):
+    with pytest.raises(InvalidActionError, match=r"got 1\.5"):
         Scalar(name="x", dtype=int).from_string("[1.5]")
 
 

@@ -50,7 +50,7 @@ def test_the_length_of_a_sample_can_be_chosen() -> None:
     assert len(space.sample(mask=(5, None))) == 5
     assert len(space.sample(probability=(np.int64(2), None))) == 2  # type: ignore[arg-type]  # as Text has it
     assert 1 <= len(space.sample(mask=(None, None))) <= 6
-    with pytest.raises(gymnasium.error.Error, match=r"length in \(1, 6\), found 7"):
+    with pytest.raises(gymnasium.error.Error, match=r"length in \(1, 6\), got 7"):
         space.sample(mask=(7, None))
     with pytest.raises(gymnasium.error.Error, match="of the form"):
         space.sample(mask=5)  # type: ignore[arg-type]  # the mistake under test

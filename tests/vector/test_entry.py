@@ -91,5 +91,5 @@ def test_rows_and_environments_that_are_made_with_one_reward_have_it_each() -> N
 def test_a_reward_that_cannot_be_copied_is_refused() -> None:
     reward = FunctionReward("Fewer", "number", lambda before, now: before - now)
     reward.lock = threading.Lock()  # pyright: ignore[reportAttributeAccessIssue]
-    with pytest.raises(InvalidParameterError, match=r"cannot be copied: .*lock"):
+    with pytest.raises(InvalidParameterError, match=r"cannot copy a reward: .*lock"):
         FakeEnv(reward_space=reward)

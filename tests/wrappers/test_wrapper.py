@@ -50,6 +50,7 @@ def public_names(cls: type) -> set[str]:
 
 CALLS: dict[str, tuple[Any, ...]] = {
     "actions_from": (CompilerEnvState("benchmark://fake-v0/7", "add double"),),
+    "actions_of": (CompilerEnvState("benchmark://fake-v0/7", "add double"),),
     "apply": (CompilerEnvState("benchmark://fake-v0/7", "add double"),),
     "commandline": (),
     "commandline_to_actions": ("add nothing",),

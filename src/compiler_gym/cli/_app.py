@@ -26,7 +26,7 @@ _COMMANDS = {
     "envs": Row("compiler_gym.cli.envs:envs", "List the environments.", topic=Topic.EXPLORE),
     "describe": Row(
         "compiler_gym.cli.describe:describe",
-        "Show what an environment offers: actions, observations, rewards and datasets.",
+        "Show the actions, observations, rewards and datasets of an environment.",
         topic=Topic.EXPLORE,
     ),
     "search": Row(

@@ -260,7 +260,7 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_time(
     wrapper.write_text('#!/bin/sh\nexec gcc-12 "$@"\n')
     wrapper.chmod(0o755)
     env = make_env(gcc_bin=str(wrapper), benchmark=None)  # a zygote of its own, with this cache
-    with pytest.warns(CacheWarning, match="cannot be written"):
+    with pytest.warns(CacheWarning, match="cannot write"):
         env.reset(benchmark="cbench-v1/crc32")
     assert env.obj_hash == wanted
 

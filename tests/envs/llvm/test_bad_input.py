@@ -148,7 +148,7 @@ def test_a_pipeline_that_llvm_refuses_leaves_the_episode_as_it_was(
 
 def test_an_unknown_parameter_is_named(env: LlvmEnv) -> None:
     env.reset()
-    with pytest.raises(ValueError, match="knows no parameter 'colour'"):
+    with pytest.raises(ValueError, match="has no parameter 'colour'"):
         env.send_param("colour", "blue")
     assert env.in_episode
 

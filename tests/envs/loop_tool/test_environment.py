@@ -169,7 +169,7 @@ def test_the_time_of_a_timing_is_chosen() -> None:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (["describe", "loop_tool-v0"], "toggle_thread"),
+        (["describe", "loop_tool-v0", "--actions"], "toggle_thread"),
         (
             ["run", "--env=loop_tool-v0", MATMUL, "--reward=flops_deterministic", "toggle_mode"],
             "flops_deterministic",

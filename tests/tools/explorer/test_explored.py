@@ -91,5 +91,5 @@ def test_costs_that_fail_are_told_beside_those_that_do_not(session: Explored) ->
     (values,) = session.measure([1], ["number", "unavailable"])
     assert values.costs == {"number": -7.0, "unavailable": None}
     assert values.errors["unavailable"].type == "ObservationError"
-    with pytest.raises(ExplorerError, match="no number"):
+    with pytest.raises(ExplorerError, match="is not a number"):
         session.measure([0], ["summary"])

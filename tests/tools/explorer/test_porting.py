@@ -134,7 +134,7 @@ def test_what_holds_no_state_is_refused(asked: ImportRequest) -> None:
 def test_a_file_that_is_too_long_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "long.jsonl").open("wb") as file:
         file.truncate(65 << 20)
-    with pytest.raises(StateFileError, match="at most"):
+    with pytest.raises(StateFileError, match="exceed the limit"):
         import_episodes(ImportRequest(path=str(tmp_path / "long.jsonl")))
 
 

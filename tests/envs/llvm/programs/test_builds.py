@@ -152,7 +152,7 @@ def test_the_program_does_not_depend_on_where_its_tree_is(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("", "found nothing"),
+        ("", "is empty"),
         ("cc 'a.c", "cannot read the command"),
         ("cc -E main.c", "does not compile or link anything"),
         ("cc missing.c", "no such file"),

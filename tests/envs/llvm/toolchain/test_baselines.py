@@ -89,7 +89,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path / "file"))
-    with pytest.warns(CacheWarning, match="cannot be written"):
+    with pytest.warns(CacheWarning, match="cannot write"):
         assert cost_of(b"12345") == 3
 
 

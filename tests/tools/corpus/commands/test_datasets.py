@@ -98,7 +98,7 @@ def test_a_corpus_cannot_hide_a_dataset_of_ours(own: Run, programs: Path, tmp_pa
     ran = own("--json")
     listed = {entry["name"]: entry for entry in ran.json["datasets"]}
     assert listed["benchmark://cbench-v1"]["programs"] == 23
-    assert "is the name of another dataset" in ran.errors
+    assert "import it under a different name" in ran.errors
 
 
 def test_a_dataset_is_exported_and_imported_again(own: Run, programs: Path, tmp_path: Path) -> None:

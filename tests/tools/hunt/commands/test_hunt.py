@@ -44,7 +44,7 @@ def test_a_time_is_a_number_with_its_unit(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "0m", "m", "-5s", "1 h", "1d"])
 def test_another_time_is_refused(text: str) -> None:
-    with pytest.raises(InvalidParameterError, match="expected seconds"):
+    with pytest.raises(InvalidParameterError, match="must be a number of seconds"):
         seconds_in(text)
 
 

@@ -65,7 +65,7 @@ def test_what_cannot_be_judged_is_refused(cli: Run, rule: Path, tmp_path: Path) 
     for words, expected in (
         (["--define", "1=2"], "needs NAME=VALUE"),
         (["--most", "0"], "--most must be at least 1 (got 0)"),
-        (["--corpus", str(tmp_path / "empty")], "no program is below"),
+        (["--corpus", str(tmp_path / "empty")], "there is no program in"),
     ):
         ran = cli("evaluate-heuristic", str(rule), *words)
         assert ran.status == 2
