@@ -166,6 +166,8 @@ class Stepped(Struct, array_like=True, tag=19):
     """The number of the core that the worker is on, or -1."""
     seconds: float = 0.0
     """How long it took, without the way there and back."""
+    is_crowded: bool = False
+    """True if another process wants the worker's core, so that the client had better sleep too."""
 
 
 class Forked(Struct, array_like=True, tag=20):
