@@ -83,6 +83,9 @@ void bind_channel(nb::module_& m) {
            "Send what was kept back. What goes wrong is raised by `receive`.")
       .def("place", &Channel::place, "core"_a,
            "Let the process at the other end run on this core, or on all of ours (-1).")
+      .def_prop_ro("is_crowded", &Channel::is_crowded,
+                   "Whether other processes lately wanted the core on which this end looked.")
+      .def_rw("sleeps", &Channel::sleeps, "Whether to wait without looking first.")
       .def_prop_ro("is_held", &Channel::is_held, "Whether a request is kept back.")
       .def_rw("awaits", &Channel::awaits, "Whether a request was sent and its reply not received.")
       .def_ro("is_placed", &Channel::is_placed, "Whether the other process has one core only.")

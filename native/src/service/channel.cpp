@@ -24,12 +24,13 @@ constexpr std::size_t buffer_size = std::size_t{1} << 16;
 constexpr Length longest_frame = Length{1} << 30;
 // How many times the bytes that have arrived a frame gets as memory, until it has its length.
 constexpr std::size_t growth = 4;
-// A yield that takes longer than this, and in which the core went to somebody else, is one too
-// many. Without a change of process it was an interrupt, or the host of this machine.
-constexpr double crowded_seconds = 300e-6;
-// How many frames are awaited asleep after the core was found crowded.
-constexpr int least_shy = 2;
-constexpr int most_shy = 256;
+// If a yield takes longer than this and another process ran meanwhile, the core is crowded.
+// Without a change of process it was an interrupt, or the host of this virtual machine.
+constexpr double crowded_yield_seconds = 300e-6;
+// Time for which frames are awaited asleep once the core was found crowded. It doubles while the
+// core stays crowded: each look costs the milliseconds for which the other process runs.
+constexpr double least_asleep_seconds = 20e-3;
+constexpr double most_asleep_seconds = 2;
 
 // How often this thread had to leave its core to another.
 long switches() {
@@ -45,7 +46,7 @@ ChannelError::ChannelError(int number, const std::string& text)
 ChannelError::ChannelError(int number) : ChannelError(number, std::strerror(number)) {}
 
 Channel::Channel(int descriptor, Host& host)
-    : host_(host), descriptor_(descriptor), buffer_(new char[buffer_size]), shyness_(least_shy) {}
+    : host_(host), descriptor_(descriptor), buffer_(new char[buffer_size]) {}
 
 void Channel::send(std::string_view payload, double deadline) {
   Length length = payload.size();
@@ -86,12 +87,11 @@ Bytes Channel::receive(double deadline, double awake_seconds) {
 
 void Channel::wait(double deadline, double awake_seconds) {
   if (awake_seconds > 0) {
-    if (asleep_for_ > 0) {
-      --asleep_for_;
-    } else {
-      const double now = seconds_now();
-      const double until = std::min(now + awake_seconds, deadline);
-      if (unlocked(host_, [&] { return is_readable_soon(now, until); })) return;
+    const double now = seconds_now();
+    const double until = std::min(now + awake_seconds, deadline);
+    if (!sleeps && now >= asleep_until_ &&
+        unlocked(host_, [&] { return is_readable_soon(now, until); })) {
+      return;
     }
   }
   while (true) {
@@ -112,6 +112,8 @@ void Channel::await(double deadline, double awake_seconds) {
   } catch (const ChannelError&) {  // NOLINT(bugprone-empty-catch): `receive` meets it again
   }
 }
+
+bool Channel::is_crowded() const { return seconds_now() < asleep_until_; }
 
 bool Channel::take_in() {
   if (trouble_ != 0 || frame_.is_valid()) return false;
@@ -152,9 +154,8 @@ void Channel::place(int core) {
   }
 }
 
-// Between two looks every other process that wants the core has it. Where others keep it for
-// milliseconds looking is a bad plan: a sleeper is woken before that. Then the next frames are
-// awaited asleep, the more of them the more often it happens.
+// Between two looks every other process that wants the core has it. If one keeps it for
+// milliseconds, looking is a bad plan: a sleeper is woken sooner.
 bool Channel::is_readable_soon(double now, double until) {
   const long before_all = switches();
   while (sleep(POLLIN, 0) == 0) {
@@ -162,13 +163,14 @@ bool Channel::is_readable_soon(double now, double until) {
     sched_yield();
     const double before = now;
     now = seconds_now();
-    if (now - before > crowded_seconds && switches() > before_all) {
-      shyness_ = std::min(2 * shyness_, most_shy);
-      asleep_for_ = shyness_;
+    if (now - before > crowded_yield_seconds && switches() > before_all) {
+      const bool is_still_crowded = before - asleep_until_ < asleep_seconds_;
+      asleep_seconds_ = is_still_crowded ? std::min(2 * asleep_seconds_, most_asleep_seconds)
+                                         : least_asleep_seconds;
+      asleep_until_ = now + asleep_seconds_;
       return false;
     }
   }
-  shyness_ = std::max(shyness_ / 2, least_shy);
   return true;
 }
 

@@ -124,7 +124,7 @@ class WorkerConnection:
         """Send `request` without waiting, or hold it back; `gather` returns the reply."""
         channel = self._require_rest()
         if type(request) is Step:
-            request.stay_awake = busy_workers.worker_may_look
+            request.stay_awake = busy_workers.worker_may_look and not channel.is_crowded
         elif type(request) is Start:
             request = self._begin_opening(request)
             assert self.channel is not None
@@ -169,6 +169,8 @@ class WorkerConnection:
             self._end_opening(self._opening, reply)
         if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
+        if type(reply) is Stepped:
+            channel.sleeps = reply.is_crowded
         if isinstance(reply, (Stepped, Started)) and reply.warnings:
             give_again(reply.warnings)
         return reply

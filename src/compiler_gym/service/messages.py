@@ -166,6 +166,8 @@ class Stepped(Struct, array_like=True, tag=19):
     """The number of the core that the worker is on, or -1."""
     seconds: float = 0.0
     """The duration of the step in the worker, in seconds."""
+    is_crowded: bool = False
+    """True if another process wants the worker's core, so the client should sleep too."""
 
 
 class Forked(Struct, array_like=True, tag=20):

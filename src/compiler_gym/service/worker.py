@@ -116,6 +116,7 @@ class Worker:
                 reply = step(request)
                 if type(reply) is Stepped:
                     reply.core, reply.seconds = current_core(), monotonic() - began
+                    reply.is_crowded = channel.is_crowded
                 if not request.stay_awake:
                     awake_seconds = 0.0
             elif type(request) is Fork:

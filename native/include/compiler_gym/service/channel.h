@@ -58,6 +58,9 @@ class Channel {
   // Takes what there is to read, and returns whether there is more to wait for.
   bool take_in();
 
+  // Whether other processes lately wanted the core on which this end looked for a frame.
+  bool is_crowded() const;
+
   // Whether a part of the next frame is there.
   bool has_begun() const { return have_ > 0; }
 
@@ -82,6 +85,7 @@ class Channel {
   int pid = -1;                                               // the process at the other end
   int core = -1;                                              // where it was after an exchange
   bool is_placed = false;                                     // whether it is bound to that
+  bool sleeps = false;                                        // whether to wait without looking
   double seconds = 0;                                         // how long a step took in one
 
  private:
@@ -101,8 +105,8 @@ class Channel {
   Bytes frame_;
   Bytes held_;
   int trouble_ = 0;
-  int asleep_for_ = 0;
-  int shyness_;
+  double asleep_until_ = 0;
+  double asleep_seconds_ = 0;
 };
 
 }  // namespace compiler_gym::service

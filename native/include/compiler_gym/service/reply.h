@@ -21,9 +21,9 @@ struct Item {
 // The tag of a `Stepped` and its fields in their order. That class is written in
 // service/messages.py, which compares itself with these when it is imported.
 inline constexpr std::int64_t stepped_tag = 19;
-inline constexpr std::array<std::string_view, 9> stepped_fields = {
+inline constexpr std::array<std::string_view, 10> stepped_fields = {
     "end",     "action_space", "no_effect", "observations", "applied",
-    "failure", "warnings",     "core",      "seconds"};
+    "failure", "warnings",     "core",      "seconds",      "is_crowded"};
 
 // What is read of a `Stepped`.
 struct Stepped {
