@@ -27,14 +27,6 @@ PROGRAMS = ("cbench-v1/crc32", "cbench-v1/qsort", "cbench-v1/jpeg-d")
 
 
 @contextmanager
-def without_lockstep(env: CompilerVectorEnv) -> Iterator[None]:
-    """Step each row on its own."""
-    rows: Any = env._rows  # pyright: ignore[reportPrivateUsage]  # the part that is measured
-    with mock.patch.object(rows, "lockstep", None):
-        yield
-
-
-@contextmanager
 def always_awake(_: CompilerVectorEnv) -> Iterator[None]:
     """Look for messages before sleeping, however many workers are busy."""
     with (
@@ -54,7 +46,6 @@ def all_at_once(_: CompilerVectorEnv) -> Iterator[None]:
 
 
 PARTS: dict[str, Callable[[CompilerVectorEnv], Any]] = {
-    "lockstep": without_lockstep,
     "busy_workers": always_awake,
     "dispatch": all_at_once,
 }

@@ -43,6 +43,19 @@ class Channel:
         """
 
     @property
+    def is_crowded(self) -> bool:
+        """
+        Whether other processes lately wanted the core on which this end looked.
+        """
+
+    @property
+    def sleeps(self) -> bool:
+        """Whether to wait without looking first."""
+
+    @sleeps.setter
+    def sleeps(self, arg: bool, /) -> None: ...
+
+    @property
     def is_held(self) -> bool:
         """Whether a request is kept back."""
 
@@ -101,16 +114,6 @@ def exchange_at_once(channels: Sequence[Channel], first_awake_seconds: float, aw
 def exchange_in_turn(channels: Sequence[Channel], seconds: Sequence[float], share: float, late_seconds: float) -> tuple[int, int]:
     """
     As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each core gets its part of `share` of them at once, then one at a time. Return how many replies say how long they were computed, and how many `late_seconds` they came later than that, but no more than there were.
-    """
-
-def hold_all(channels: Sequence[Channel], payloads: Sequence[bytes], limits: Sequence[float]) -> bool:
-    """
-    Have each channel hold a request, if none holds one or awaits a reply; return whether.
-    """
-
-def settle(channels: Sequence[Channel], observations: object, no_effects: object, seen_at: int, cost_at: int, cost_is_float: bool, count: int = 2) -> list[int | float | None]:
-    """
-    Take in the replies to steps of one action. Those that only say what was observed give a row of `observations` and of `no_effects`, and a number; those of None are left, as are replies of another number of values than `count`.
     """
 
 STEPPED_TAG: int = 19

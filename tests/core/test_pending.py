@@ -48,7 +48,7 @@ def row(request: pytest.FixtureRequest) -> Iterator[VectorRow]:
         env.reset()
         env.step(0)
     env.reset()
-    rows = Rows([Counter(env) if request.param == "thread" else env], None)
+    rows = Rows([Counter(env) if request.param == "thread" else env])
     yield rows[0]
     rows.close()
     if cache is not None:
@@ -267,7 +267,7 @@ def test_a_second_request_before_the_first_was_answered_ends_the_session() -> No
 
 def test_what_a_thread_raises_is_raised_by_its_result() -> None:
     env = fake()
-    rows = Rows([Counter(env)], None)
+    rows = Rows([Counter(env)])
     try:
         pending = rows[0].begin_step(0)
         pending.send()

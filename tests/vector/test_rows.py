@@ -26,7 +26,6 @@ WRAPPERS: list[Wrap] = [
     Counter,
     lambda env: gymnasium.wrappers.TimeLimit(env, 9),
 ]
-ARRAY = np.zeros((2, 3), dtype=np.int64)
 
 
 @pytest.fixture
@@ -48,24 +47,15 @@ def envs() -> Iterator[list[FakeEnv]]:
 def test_a_wrapped_environment_is_used_by_a_thread(
     envs: list[FakeEnv], wrap: Wrap, kind: type
 ) -> None:
-    rows = Rows([wrap(env) for env in envs], ARRAY)
+    rows = Rows([wrap(env) for env in envs])
     assert [type(row) for row in rows] == [kind, kind]
-    assert (rows.lockstep is not None) == (kind is DirectRow)
     assert rows[1].env.unwrapped is envs[1].unwrapped
     rows.close()
 
 
-def test_rows_step_together_if_all_are_direct_and_see_an_array(envs: list[FakeEnv]) -> None:
-    assert Rows(envs, ARRAY).lockstep is not None
-    assert Rows(envs, {"a": ARRAY}).lockstep is None
-    assert Rows(envs, None).lockstep is None
-    assert Rows([], ARRAY).lockstep is None
-    assert Rows([envs[0], Counter(envs[1])], ARRAY).lockstep is None
-
-
 @pytest.mark.parametrize("wrap", WRAPPERS)
 def test_every_kind_of_row_takes_the_same_actions(envs: list[FakeEnv], wrap: Wrap) -> None:
-    row = Rows([wrap(envs[0])], None)[0]
+    row = Rows([wrap(envs[0])])[0]
     for action in (0, np.int64(1), len(BEHAVIOURS) - 1):
         assert row.takes(action) is True
     for action in (-1, len(BEHAVIOURS), 0.5, "add", None, [0]):
@@ -73,7 +63,7 @@ def test_every_kind_of_row_takes_the_same_actions(envs: list[FakeEnv], wrap: Wra
 
 
 def test_a_step_in_a_thread_begins_when_it_is_sent(envs: list[FakeEnv]) -> None:
-    rows = Rows([Counter(envs[0])], None)
+    rows = Rows([Counter(envs[0])])
     pending = rows[0].begin_step(0)
     assert envs[0].actions == []
     pending.send(later=True)
@@ -90,7 +80,7 @@ def test_threads_are_those_of_the_rows_and_end_with_them(envs: list[FakeEnv]) ->
             names.append(threading.current_thread().name)
             return super().step(action)
 
-    rows = Rows([Named(env) for env in envs], None)
+    rows = Rows([Named(env) for env in envs])
     begun = [row.begin_step(0) for row in rows]
     for pending in begun:
         pending.send()
@@ -106,7 +96,7 @@ def test_threads_are_those_of_the_rows_and_end_with_them(envs: list[FakeEnv]) ->
 def test_what_is_abandoned_ends_and_its_result_says_so(
     envs: list[FakeEnv], wrap: Wrap, doing: str
 ) -> None:
-    rows = Rows([wrap(env) for env in envs], None)
+    rows = Rows([wrap(env) for env in envs])
     workers = [worker_pid(env) for env in envs]
     if doing == "step":
         pending: Any = rows[0].begin_step(ACTIONS["hang"])
@@ -143,7 +133,7 @@ def test_what_waits_for_a_thread_is_not_begun_after_a_close(envs: list[FakeEnv])
 def test_rows_may_be_closed_twice_and_before_anything_ran() -> None:
     with FakeEnv() as env:
         for wrap in WRAPPERS:
-            rows = Rows([wrap(env)], None)
+            rows = Rows([wrap(env)])
             rows.close()
             rows.close()
 
@@ -155,7 +145,7 @@ def test_a_copy_is_made_anew_around_copies(
     envs: list[FakeEnv], duplicate: Callable[[Rows], Rows]
 ) -> None:
     envs[0].step(0)
-    rows = Rows([envs[0], Counter(envs[1])], None)
+    rows = Rows([envs[0], Counter(envs[1])])
     rows[1].begin_step(0).result()
     twin = duplicate(rows)
     try:

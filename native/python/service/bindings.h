@@ -19,7 +19,6 @@ using Numbers = nb::typed<nb::sequence, double>;
 void bind_channel(nb::module_& m);
 void bind_cores(nb::module_& m);
 void bind_exchange(nb::module_& m);
-void bind_lockstep(nb::module_& m);
 void bind_reply(nb::module_& m);
 
 // The interpreter as the host of all channels.

@@ -11,6 +11,5 @@ NB_MODULE(_service, m) {
   bind_channel(m);
   bind_cores(m);
   bind_exchange(m);
-  bind_lockstep(m);
   bind_reply(m);
 }

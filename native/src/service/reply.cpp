@@ -146,18 +146,7 @@ consteval std::size_t place_of(std::string_view field) {
   return static_cast<std::size_t>(found - stepped_fields.begin());
 }
 
-bool is_nil(const Item& item) { return item.kind == Item::Kind::Nil; }
-
 }  // namespace
-
-std::optional<Item> Stepped::observation(std::size_t place) const {
-  if (place >= observation_count) return std::nullopt;
-  Reader reader(observations);
-  for (std::size_t i = 0; i < place; ++i) reader.item();
-  const Item item = reader.item();
-  if (!reader.is_good()) return std::nullopt;
-  return item;
-}
 
 std::optional<Stepped> read_stepped(std::string_view message) {
   Reader reader(message);
@@ -166,26 +155,10 @@ std::optional<Stepped> read_stepped(std::string_view message) {
   if (tag.kind != Item::Kind::Integer || tag.integer != stepped_tag) return std::nullopt;
   Stepped stepped;
   std::array<Item, stepped_fields.size()> items;
-  for (std::size_t at = 0; at < items.size(); ++at) {
-    if (at == place_of("observations")) {
-      stepped.observation_count = reader.array();
-      stepped.observations = reader.rest();
-      for (std::size_t i = 0; i < stepped.observation_count && reader.is_good(); ++i) reader.item();
-    } else {
-      items[at] = reader.item();
-    }
-  }
+  for (Item& item : items) item = reader.item();
   if (!reader.is_good() || !reader.rest().empty()) return std::nullopt;
-  const Item& no_effect = items[place_of("no_effect")];
-  const Item& applied = items[place_of("applied")];
   const Item& core = items[place_of("core")];
   const Item& seconds = items[place_of("seconds")];
-  stepped.no_effect = no_effect.kind == Item::Kind::True;
-  stepped.is_usual = items[place_of("end")].kind == Item::Kind::False &&
-                     is_nil(items[place_of("action_space")]) &&
-                     (stepped.no_effect || no_effect.kind == Item::Kind::False) &&
-                     applied.kind == Item::Kind::Integer && applied.integer == 1 &&
-                     is_nil(items[place_of("failure")]) && is_nil(items[place_of("warnings")]);
   stepped.core = core.kind == Item::Kind::Integer ? static_cast<int>(core.integer) : -1;
   stepped.seconds = seconds.kind == Item::Kind::Float ? seconds.number : 0.0;
   return stepped;

@@ -63,12 +63,12 @@ struct Pair {
 
 // A reply to a step that saw eight bytes and cost 7, computed on core 3 in half a second.
 inline std::string usual_reply(std::string_view seen = "12345678", bool no_effect = false) {
-  std::string message("\x9a\x13\xc2\xc0", 4);
+  std::string message("\x9b\x13\xc2\xc0", 4);
   message += no_effect ? '\xc3' : '\xc2';
   message += std::string("\x92\xc4", 2);
   message += static_cast<char>(seen.size());
   message += seen;
-  message += std::string("\x07\x01\xc0\xc0\x03\xcb\x3f\xe0\0\0\0\0\0\0", 14);
+  message += std::string("\x07\x01\xc0\xc0\x03\xcb\x3f\xe0\0\0\0\0\0\0\xc2", 15);
   return message;
 }
 

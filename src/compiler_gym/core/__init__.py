@@ -3,7 +3,7 @@
 
 ``env`` is the environment as users see it, and ``episode`` does its work: it holds the connection
 to the session, which ``sessions`` opens, and the ``history`` of actions and rewards. A step or a
-reset that has begun is ``pending``; ``lockstep`` steps several episodes together. ``selection``
+reset that has begun is ``pending``. ``selection``
 has the spaces and which are chosen, ``plan`` the observations that a request asks for, ``views``
 the observations and rewards that are computed when read, and ``specs`` turns a session's plain
 descriptions into Gymnasium's spaces. ``programs`` chooses the program of the next episode, and
@@ -23,7 +23,6 @@ from compiler_gym.core.episode import Episode
 from compiler_gym.core.forking import fork_wrapped
 from compiler_gym.core.garbage import pause_collection
 from compiler_gym.core.kept_forks import KeptForks, Weight
-from compiler_gym.core.lockstep import Lockstep
 from compiler_gym.core.panes import (
     CostPane,
     GraphPane,
@@ -65,7 +64,6 @@ __all__ = [
     "GraphPane",
     "KeptForks",
     "Listing",
-    "Lockstep",
     "ObservationSpaceSpec",
     "ObservationView",
     "OptionalArgumentValue",

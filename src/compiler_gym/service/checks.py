@@ -232,6 +232,8 @@ def _fits(spec: session.BoxSpec) -> bool:
 
     from compiler_gym import spaces
 
+    if spec.low == math.inf or spec.high == -math.inf:
+        return False
     if spec.dtype != "bool":
         limits = np.finfo(spec.dtype) if "float" in spec.dtype else np.iinfo(spec.dtype)
         if any(

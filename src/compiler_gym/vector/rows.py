@@ -11,12 +11,9 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import gymnasium
-import numpy as np
-from numpy.typing import NDArray
 
 from compiler_gym.core import (
     CompilerEnv,
-    Lockstep,
     Pending,
     ResetArguments,
     ResetResult,
@@ -58,18 +55,12 @@ class Rows:
 
     Args:
         envs: The sub-environments. A copy or pickle of the rows contains copies of these.
-        observations: The array for the rows' observations, if these are arrays.
     """
 
-    def __init__(self, envs: Sequence[Any], observations: Any) -> None:
-        self._parts = envs, observations
+    def __init__(self, envs: Sequence[Any]) -> None:
+        self._envs = envs
         self._executor: ThreadPoolExecutor | None = None
         self._rows = [self._row(env) for env in envs]
-        self.lockstep: Lockstep | None = None
-        """The lockstep of the rows; None if any has wrappers, or observations are not arrays."""
-        episodes = [row.env.episode for row in self._rows if isinstance(row, DirectRow)]
-        if len(episodes) == len(envs) > 0 and isinstance(observations, np.ndarray):
-            self.lockstep = Lockstep(episodes, cast("NDArray[Any]", observations))
 
     def __getitem__(self, number: int) -> VectorRow:
         return self._rows[number]
@@ -78,7 +69,7 @@ class Rows:
         return iter(self._rows)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Rows, self._parts
+        return Rows, (self._envs,)
 
     def close(self) -> None:
         """End every session, even in the middle of a step, and the threads."""
@@ -89,9 +80,8 @@ class Rows:
 
     def _row(self, env: Any) -> VectorRow:
         if isinstance(env, CompilerEnv) and not isinstance(env, gymnasium.Wrapper):
-            return DirectRow(
-                cast("CompilerEnv", env)
-            )  # `isinstance` does not narrow the type arguments
+            # `isinstance` does not narrow the type arguments.
+            return DirectRow(cast("CompilerEnv", env))
         return ThreadRow(env, self._threads)
 
     def _threads(self) -> Executor:

@@ -17,7 +17,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 from numpy.typing import NDArray
 
-from compiler_gym.core import Lockstep, Pending, ResetResult, StepTuple, fork_wrapped
+from compiler_gym.core import Pending, ResetResult, StepTuple, fork_wrapped
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -57,7 +57,7 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         InvalidParameterError: There are no environments, or their spaces differ.
     """
 
-    _rows = Rows((), None)
+    _rows = Rows(())
     """No rows, for `close` after a failure in the constructor."""
 
     num_envs = 0
@@ -96,12 +96,11 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             raise
         self._describe()
         self._is_closing = False
-        self._has_ended = False
         self._clock = 0
         self._began = [0] * self.num_envs
         self._durations = Durations(self.num_envs)
         self._batch = Batch(self.single_observation_space, self.num_envs)
-        self._rows = Rows(self.envs, self._batch.observations)
+        self._rows = Rows(self.envs)
 
     def reset(
         self,
@@ -138,7 +137,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         for row, (observation, info) in results.items():
             self._batch.enter(row, observation, 0.0, False, False)
             infos = self._add_info(infos, info, row)
-        self._has_ended = bool(self._find_ended())
         return self._batch.observe(copy=self.copy), infos
 
     def step(self, actions: Any) -> VectorStepResult:
@@ -153,11 +151,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         if self._is_closing:
             self._require_open()
-        lockstep = self._rows.lockstep
-        if lockstep is not None and not self._has_ended:
-            batch = self._step_together(lockstep, actions)
-            if batch is not None:
-                return batch
         ended = self._find_ended()
         listed = self._actions(actions, ended)
         if ended and self.autoreset_mode is AutoresetMode.DISABLED:
@@ -258,46 +251,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Return the rows whose episodes have ended and must be reset at the next step."""
         return [] if self.autoreset_mode is AutoresetMode.SAME_STEP else self._batch.find_ended()
 
-    def _step_together(self, lockstep: Lockstep, actions: Any) -> VectorStepResult | None:
-        """Step all rows with `Lockstep`; return None if they must be stepped one by one.
-
-        If the user's code raises exceptions, that of the first row is raised after all rows have
-        finished.
-        """
-        listed = actions.tolist() if type(actions) is np.ndarray else actions
-        channels = lockstep.begin(listed)
-        if channels is None:
-            return None
-        self._has_ended = True  # until the results are known, for example after an interrupt
-        if len(channels) <= busy_workers.cores:
-            exchange(channels)
-        else:
-            self._exchange(channels, listed)
-        batch = self._batch
-        failures: dict[int, Exception] = {}
-        extra = lockstep.end(batch.rewards, failures)
-        self._clock += 1
-        limit = self.max_episode_steps
-        if extra or failures or (limit is not None and self._clock - min(self._began) >= limit):
-            results = {**lockstep.results(batch.rewards), **extra}
-            for number in failures:
-                del results[number]
-            return self._make_result(self._conclude(results, {}, failures))
-        self._has_ended = False
-        all_false, all_true = lockstep.all_false, lockstep.all_true
-        return (
-            batch.observations.copy() if self.copy else batch.observations,
-            batch.rewards.copy(),
-            all_false.copy(),
-            all_false.copy(),
-            {
-                "action_had_no_effect": lockstep.no_effects.copy(),
-                "_action_had_no_effect": all_true.copy(),
-                "new_action_space": all_false.copy(),
-                "_new_action_space": all_true.copy(),
-            },
-        )
-
     def _make_result(self, infos: dict[str, Any]) -> VectorStepResult:
         batch = self._batch
         return batch.observe(copy=self.copy), batch.rewards.copy(), *batch.ends(), infos
@@ -367,7 +320,6 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
             if (terminated or truncated) and self.autoreset_mode is AutoresetMode.SAME_STEP:
                 finals[number] = obs
         infos = self._follow_up(finals, dicts) if finals else self._gather_infos(dicts)
-        self._has_ended = bool(self._find_ended())
         if failures:
             raise failures[min(failures)]
         return infos

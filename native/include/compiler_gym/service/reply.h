@@ -27,17 +27,8 @@ inline constexpr std::array<std::string_view, 10> stepped_fields = {
 
 // What is read of a `Stepped`.
 struct Stepped {
-  bool no_effect = false;
-  // Whether it says nothing else than what its one action did and what was observed: no end,
-  // no other actions, no failure, no warnings.
-  bool is_usual = false;
-  std::string_view observations;  // one item after the other
-  std::size_t observation_count = 0;
   int core = -1;
   double seconds = 0;
-
-  // The observation at `place`.
-  std::optional<Item> observation(std::size_t place) const;
 };
 
 // Returns nothing for another message, or none.
