@@ -281,9 +281,8 @@ def projects() -> Drawing:
     rows = measured_projects()
     d = Drawing(480, 84 + 62 * len(rows), "Loaded bytes of real programs, with -O2 and tuned")
     d.text(20, 30, f"{len(rows)} real programs, bytes loaded", bold=True, size=17)
-    d.text(20, 52, "-O2", color=SOFT, size=15)
-    d.text(60, 52, "-Oz -flto, sections removed, functions folded", color=SOFT, size=15)
-    d.text(20, 72, "compiler-gym tune", color=BLUE, size=15, bold=True)
+    d.text(20, 52, "light: -O2, dark: -Oz -flto --gc-sections --icf=safe", color=SOFT, size=15)
+    d.text(20, 72, "blue: compiler-gym tune", color=BLUE, size=15, bold=True)
     for number, (name, sizes) in enumerate(rows):
         y = 84 + 62 * number
         d.text(20, y + 32, name, bold=True, size=16)
