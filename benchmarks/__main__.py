@@ -24,6 +24,7 @@ SECTIONS = (
     "marks",
     "observations",
     "steps",
+    "busy",
     "start",
     "resets",
     "fork",
