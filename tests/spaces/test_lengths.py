@@ -48,7 +48,7 @@ def test_a_range_that_no_length_fits_is_refused(size_range: tuple[int, int | Non
     [
         ((0, None), "expected a length in .*, got 0"),
         ((10, None), "expected a length in .*, got 10"),
-        ((np.array([2, 12]), None), "found 12"),
+        ((np.array([2, 12]), None), "got 12"),
         (3, r"of the form \(length, mask\), got 3"),
         ((0.5, None), "of the form"),
         ((list[int](), None), "of the form"),

@@ -81,7 +81,7 @@ def test_actions_are_written_as_json() -> None:
     assert space.from_string("[0.25, 1]") == [0.25, 1.0]
     with pytest.raises(InvalidActionError, match=r"got 1\.5"):
         space.from_string("[1.5]")
-    with pytest.raises(InvalidActionError, match="found True"):
+    with pytest.raises(InvalidActionError, match="got True"):
         space.from_string("[true]")
     with pytest.raises(InvalidActionError, match=r"got 1\.5"):
         Scalar(name="x", dtype=int).from_string("[1.5]")

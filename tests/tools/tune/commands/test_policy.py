@@ -62,7 +62,7 @@ def test_a_policy_is_shown_with_its_plans(cli: Run) -> None:
     ("words", "complaint"),
     [
         (("show", "siz"), "did you mean size?"),
-        (("train", "none.jsonl", "debian-sample-v0", "--output", "x.json"), "to learn from"),
+        (("train", "none.jsonl", "debian-sample-v0", "--output", "x.json"), "training programs"),
         (
             ("train", "none.jsonl", "c", "--output", "x.json", "--loss", "regrets"),
             "did you mean regret?",
