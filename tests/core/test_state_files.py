@@ -152,11 +152,11 @@ def test_what_a_search_wrote_is_read_as_the_states_it_found() -> None:
     [
         (
             {**FOUND, "results": {}},
-            r"not a file of states.*search --output",
+            r"not a file of states.*search --output.*env, algorithm, results",
         ),
         ({**FOUND, "results": [1]}, "result 1 is not a state: it must be a JSON object"),
         ({**FOUND, "results": [{"reward": 1.0}]}, "result 1 is not a state: .*needs a benchmark"),
-        ({"a": 1}, r"not a file of states.*search --output"),
+        ({"a": 1}, r"not a file of states.*got a JSON object with a\)$"),
     ],
 )
 def test_a_document_that_holds_no_results_says_what_is_read(

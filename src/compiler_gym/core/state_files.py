@@ -186,9 +186,10 @@ def _search_results(text: str, name: str) -> Iterator[CompilerEnvState]:
         raise StateFileError(f"{name}, line {line} is damaged or cut short: {reason}") from error
     results = document.get("results")
     if not isinstance(results, list):
+        keys = ", ".join(document)[:_SHOWN] or "nothing"
         raise StateFileError(
             f"{name} is not a file of states: use CSV, JSON lines, or the output of "
-            "`compiler-gym search --output`"
+            f"`compiler-gym search --output` (got a JSON object with {keys})"
         )
     for number, result in enumerate(cast("list[Any]", results), start=1):
         where = f"{name}, result {number}"

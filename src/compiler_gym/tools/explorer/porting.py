@@ -139,7 +139,7 @@ def import_episodes(asked: ImportRequest) -> Episodes:
             return _from_text(text)
         return _from_states(list(CompilerEnvStateReader(io.StringIO(text))), "state")
     except StateFileError as error:  # the file may have another format
-        raise StateFileError(f"{path}: {str(error).partition('; found ')[0]}") from None
+        raise StateFileError(f"{path}: {str(error).partition(' (got ')[0]}") from None
 
 
 def recordings(root: Path) -> list[Recording]:

@@ -8,18 +8,21 @@ from compiler_gym.tools.explorer.records import Problem
 
 __all__ = ["make_problem"]
 
-_FACTS = re.compile(r"\b(expected|found) (.+?)(?=(?:, (?:found|expected) |[;:] |$))", re.DOTALL)
+_EXPECTED = re.compile(
+    r"\b(?:expected|must be) (.+?)(?=, (?:found|got) | \(got |[;:] |$)", re.DOTALL
+)
+_FOUND = re.compile(r"\b(?:found|got) (.+?)(?=, expected |\)|[;:] |$)", re.DOTALL)
 _MOST_LETTERS = 20_000
 
 
 def make_problem(error: Exception) -> Problem:
     """Return the `Problem` for `error`."""
     message = str(error)[:_MOST_LETTERS] or type(error).__name__
-    facts = {key: text.strip() for key, text in _FACTS.findall(message)}
+    expected, found = _EXPECTED.search(message), _FOUND.search(message)
     return Problem(
         type=type(error).__name__,
         message=message,
-        expected=facts.get("expected", ""),
-        found=facts.get("found", ""),
+        expected=expected[1].strip() if expected else "",
+        found=found[1].strip() if found else "",
         next=error.next if isinstance(error, ExplorerError) else "",
     )
