@@ -17,7 +17,7 @@ from compiler_gym.errors import (
     WorkerOutOfMemoryError,
     WorkerTimeoutError,
 )
-from compiler_gym.service import Limits, SessionSource
+from compiler_gym.service import Limits, SessionSource, client
 from compiler_gym.service.messages import (
     Failed,
     Parameter,
@@ -29,6 +29,7 @@ from compiler_gym.service.messages import (
 )
 from compiler_gym.testing import descendants, is_running, wait_until, worker_files
 from service.workers import Open, number, start, step
+from tests.stand_ins import always
 
 
 @pytest.mark.parametrize(
@@ -332,3 +333,24 @@ def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
     worker.channel.receive()
     time.sleep(0.1)
     assert times_asleep() == before
+
+
+def test_both_ends_sleep_as_long_as_one_finds_its_core_crowded(
+    open_worker: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = open_worker()
+    channel = worker.channel
+    assert channel is not None
+    for is_crowded in (True, False):
+        monkeypatch.setattr(type(channel), "is_crowded", property(always(is_crowded)))
+        request = step("add")
+        worker.submit(request)
+        assert request.stay_awake is not is_crowded
+        monkeypatch.setattr(client, "read_reply", always(Stepped(False, None, False, [], 1)))
+        worker.gather()
+        assert channel.sleeps is False
+        crowded = Stepped(False, None, False, [], 1, is_crowded=is_crowded)
+        monkeypatch.setattr(client, "read_reply", always(crowded))
+        worker.submit(step("add"))
+        worker.gather()
+        assert channel.sleeps is is_crowded

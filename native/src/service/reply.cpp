@@ -29,18 +29,17 @@ class Reader {
 
   Item item() {
     const std::uint8_t code = byte();
-    Item item;
     if (code < 0x80 || code >= 0xe0) return integer(static_cast<std::int8_t>(code));
     if (code < 0x90) return skip(2 * (code & 0x0f));
     if (code < 0xa0) return skip(code & 0x0f);
     if (code < 0xc0) return text(code & 0x1f);
     switch (code) {
-      case 0xc0: item.kind = Item::Kind::Nil; return item;
-      case 0xc2: item.kind = Item::Kind::False; return item;
-      case 0xc3: item.kind = Item::Kind::True; return item;
-      case 0xc4: return bytes(big(1));
-      case 0xc5: return bytes(big(2));
-      case 0xc6: return bytes(big(4));
+      case 0xc0:
+      case 0xc2:
+      case 0xc3: return {};  // nil, false, true
+      case 0xc4: return text(big(1));
+      case 0xc5: return text(big(2));
+      case 0xc6: return text(big(4));
       case 0xc7: return text(big(1) + 1);
       case 0xc8: return text(big(2) + 1);
       case 0xc9: return text(big(4) + 1);
@@ -66,7 +65,7 @@ class Reader {
       case 0xdd: return skip(big(4));
       case 0xde: return skip(2 * big(2));
       case 0xdf: return skip(2 * big(4));
-      default: fail(); return item;
+      default: fail(); return {};
     }
   }
 
@@ -89,21 +88,13 @@ class Reader {
     return value;
   }
 
-  Item bytes(std::uint64_t size) {
-    Item item = text(size);
-    if (is_good_) item.kind = Item::Kind::Bytes;
-    return item;
-  }
-
   Item text(std::uint64_t size) {
-    Item item;
     if (data_.size() < size) {
       fail();
-      return item;
+    } else {
+      data_.remove_prefix(size);
     }
-    item.bytes = data_.substr(0, size);
-    data_.remove_prefix(size);
-    return item;
+    return {};
   }
 
   Item skip(std::uint64_t count) {

@@ -56,6 +56,19 @@ TEST_CASE("a frame is its length and its bytes") {
   CHECK(channel.receive(forever, 0).is_valid());
 }
 
+TEST_CASE("a channel that sleeps does not look for a frame first") {
+  for (const bool sleeps : {false, true}) {
+    Interrupting host;  // counts the waits asleep
+    const Pair pair;
+    Channel channel(pair.ours, host);
+    channel.sleeps = sleeps;
+    pair.write(framed("answer"));
+    CHECK(channel.receive(forever, 20).view() == "answer");
+    CHECK(host.checks == (sleeps ? 1 : 0));
+    CHECK(!channel.is_crowded());
+  }
+}
+
 TEST_CASE("a frame that comes in parts, or is larger than the buffer, is put together") {
   Host host;
   const Pair pair;

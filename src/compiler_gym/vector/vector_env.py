@@ -258,7 +258,8 @@ class CompilerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def _step_each(self, actions: list[Any], resets: list[int]) -> dict[str, Any]:
         """Step each row, or reset it if it is in `resets`, and return the infos.
 
-        Waits for all rows together, and raises exceptions as `_step_together` does.
+        Waits for all rows together. If the user's code raises exceptions, that of the first row
+        is raised after all rows have finished.
         """
         failures: dict[int, Exception] = {}
         steps: dict[int, Pending[StepTuple]] = {}

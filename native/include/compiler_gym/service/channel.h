@@ -66,7 +66,6 @@ class Channel {
 
   // The frame that was waited for; empty where there is none.
   std::string_view frame() const { return frame_.view(); }
-  void forget_frame() { frame_ = {}; }
 
   // Keeps a request back, to be answered within `limit` seconds after it is sent.
   void hold(Bytes payload, double limit);

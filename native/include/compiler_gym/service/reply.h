@@ -11,11 +11,10 @@ namespace compiler_gym::service {
 
 // One item of a message.
 struct Item {
-  enum class Kind { Nil, False, True, Integer, Float, Bytes, Other };
+  enum class Kind { Integer, Float, Other };
   Kind kind = Kind::Other;
   std::int64_t integer = 0;
   double number = 0;
-  std::string_view bytes;
 };
 
 // The tag of a `Stepped` and its fields in their order. That class is written in
