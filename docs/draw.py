@@ -5,18 +5,17 @@ Episodes are played, so their pictures show what really happened.
 """
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import compiler_gym
 from docs.drawing import INK, SOFT, Drawing
 from docs.tree_page import layers
+from scripts.projects.ladder import read_ladder
 
 __all__ = ["PICTURES", "episode_of_llvm"]
 
 IMAGES = Path(__file__).with_name("images")
-PROJECTS = Path(__file__).with_name("projects.json")
 BLUE, RED = "#1d4ed8", "#b91c1c"
 WIDTH = 760
 
@@ -267,18 +266,9 @@ def episode_of_mlir() -> Drawing:
     return _steps(["reset", *names], costs, "instructions that run, estimated", ("reset", costs[0]))
 
 
-def measured_projects() -> list[tuple[str, dict[str, int]]]:
-    """Return the name of each project and its loaded bytes after each step, the largest gain first.
-
-    ``python -m scripts.projects ladder`` measures them.
-    """
-    rows = json.loads(PROJECTS.read_text(encoding="utf-8"))
-    return sorted(rows.items(), key=lambda row: row[1]["tune"] / row[1]["-O2"])
-
-
 def projects() -> Drawing:
     """Loaded bytes of real programs: with usual flags, with better flags, and tuned."""
-    rows = measured_projects()
+    rows = sorted(read_ladder().items(), key=lambda row: row[1]["tune"] / row[1]["-O2"])
     d = Drawing(480, 84 + 62 * len(rows), "Loaded bytes of real programs, with -O2 and tuned")
     d.text(20, 30, f"{len(rows)} real programs, bytes loaded", bold=True, size=17)
     d.text(20, 52, "light: -O2, dark: -Oz -flto --gc-sections --icf=safe", color=SOFT, size=15)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The commands that install the library: the one place that knows them.
+"""Write the commands that install the library, and the table of real programs, into pages.
 
-``make docs`` writes them between ``<!-- install -->`` and ``<!-- end install -->`` of each page
-that shows them, so that a page reads the same in a repository browser and on the site.
+``make docs`` writes them between ``<!-- install -->`` and ``<!-- end install -->``, and between
+``<!-- projects -->`` and ``<!-- end projects -->``, so that a page reads the same in a repository
+browser and on the site.
 Until `pyproject.toml` names the repository nothing is published, and the commands that build
 from source come first.
 """
 
-import json
 import re
 from pathlib import Path
-from statistics import geometric_mean
 
 from docs.site import ROOT, project
+from scripts.projects.ladder import project_table
 from scripts.release.package_page import repository
 
 __all__ = ["PAGES", "install_lines", "with_install"]
@@ -46,27 +46,6 @@ def install_lines() -> str:
     if address:
         return f"From PyPI:\n\n{index}\n{source}"
     return f"{source}\nFrom PyPI, as soon as the first release is out:\n\n{index}"
-
-
-def project_table() -> str:
-    """Return the table of the loaded bytes of real programs after each step."""
-    rows = json.loads((ROOT / "docs" / "projects.json").read_text(encoding="utf-8"))
-    steps = {"-O2": "`-O2`", "-Oz -flto": "two flags", "baseline": "three flags",
-             "policy": "`--policy size`", "tune": "`tune`"}  # fmt: skip
-    lines = [f"| loaded bytes | {' | '.join(steps.values())} |", "| --- |" + " ---: |" * len(steps)]
-    for name, sizes in rows.items():
-        cells = [
-            f"{sizes[step]:,}"
-            + (f" ({sizes[step] / sizes['-O2'] - 1:.0%})" if step != "-O2" else "")
-            for step in steps
-        ]
-        lines.append(f"| {name} | {' | '.join(cells)} |")
-    means = [
-        f"{geometric_mean([sizes[step] / sizes['-O2'] for sizes in rows.values()]) - 1:.0%}"
-        for step in steps
-    ]
-    lines.append(f"| geometric mean | | {' | '.join(means[1:])} |")
-    return "\n".join(lines) + "\n"
 
 
 def with_install(page: Path) -> str:

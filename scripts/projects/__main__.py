@@ -10,7 +10,6 @@ python -m scripts.projects ladder --compilations 60              the table on th
 """
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from compiler_gym.files.paths import cache_path
 from compiler_gym.tools.learn.leaderboard import geometric_mean
 from scripts.projects.building import BUILDS, Build, build, by_recipe, run
 from scripts.projects.fetching import fetch, make_inputs
-from scripts.projects.ladder import RESULTS, measure_ladder
+from scripts.projects.ladder import measure_ladder
 from scripts.projects.measuring import instructions, seconds, sizes
 from scripts.projects.random_search import random_text
 from scripts.projects.table import Project, chosen
@@ -167,11 +166,8 @@ def main() -> None:
             text = random_text(project, into, given.compilations)
             print(f"{project.name}: {text:,} bytes of .text", flush=True)
     elif given.command == "ladder":
-        rows = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
         for project in wanted:
-            rows[project.name] = measure_ladder(project, into, given.compilations)
-            print(project.name, rows[project.name], flush=True)
-            RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
+            measure_ladder(project, into, given.compilations)
     elif given.command == "speeds":
         chosen_ways = made_by if given.build else [way for way in BUILDS if "-O3" in way.name]
         print_speeds(wanted, into, chosen_ways, given.rounds, given.part)

@@ -5,6 +5,7 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ from pathlib import Path
 from compiler_gym.tools.tune import recipe_named, tuner_named
 from scripts.projects.table import Project
 
-__all__ = ["BUILDS", "Build", "build", "by_recipe", "run", "write_scripts"]
+__all__ = ["BUILDS", "LADDER", "Build", "build", "by_recipe", "run", "write_scripts"]
 
 _TOOLS = {"AR": "llvm-ar-22", "RANLIB": "llvm-ranlib-22", "NM": "llvm-nm-22"}
 _LLD = "-fuse-ld=lld"
-_FOLD = f"{_LLD} -Wl,--gc-sections -Wl,--icf=safe"
+_COLLECT = f"{_LLD} -Wl,--gc-sections"
+_FOLD = f"{_COLLECT} -Wl,--icf=safe"
+_DRIVER = Path(sys.executable).with_name("compiler-gym-cc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,13 @@ BUILDS = (
 """What people use, by which anything found is judged; `folded` is with the linker's options
 ``--gc-sections --icf=safe``, `outlined` with LLVM's machine outliner in every function."""
 
+LADDER = {
+    "-O2": Build("clang -O2", "clang-22", "-O2", _LLD),
+    "-Oz -flto": Build("clang -Oz -flto, collected", "clang-22", "-Oz -flto", _COLLECT),
+    "baseline": BUILDS[4],
+    "policy": Build("policy size", f"{_DRIVER} --policy size", "-O2", _LLD),
+}
+"""The steps from usual flags to this library's, by the names that ``docs/projects.json`` uses."""
 _DEFAULTS = BUILDS[1]
 
 

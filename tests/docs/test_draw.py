@@ -3,7 +3,8 @@
 
 from pathlib import Path
 
-from docs.draw import IMAGES, architecture, measured_projects, projects
+from docs.draw import IMAGES, architecture, projects
+from scripts.projects.ladder import read_ladder
 
 
 def test_the_picture_of_projects_is_drawn_from_the_present_table(tmp_path: Path) -> None:
@@ -14,9 +15,9 @@ def test_the_picture_of_projects_is_drawn_from_the_present_table(tmp_path: Path)
 
 
 def test_each_project_has_every_step_and_tuning_makes_it_smaller() -> None:
-    rows = measured_projects()
+    rows = read_ladder()
     assert len(rows) >= 3
-    assert all(0 < sizes["tune"] < sizes["baseline"] <= sizes["-O2"] for _, sizes in rows)
+    assert all(0 < sizes["tune"] < sizes["baseline"] <= sizes["-O2"] for sizes in rows.values())
 
 
 def test_the_picture_of_the_layers_is_drawn_from_the_present_contract(tmp_path: Path) -> None:
