@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -153,27 +154,40 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
   return 0;
 }
 
-// Returns whether nothing of a call but what it makes decides what a recipe does with it. Whatever
-// is rare, or read more finely by the library, is left to that. `set_apart` holds how words begin
-// that are rare for the library, too; one that ends in a $ is the whole word.
+// The first of the two lists that the library keeps for a kind of call: the words in front of its
+// arguments, and those behind them.
+enum Template : size_t { object = 3, nothing = 5, program = 7, question = 9 };
+
+bool is_source(const std::string& name) {
+  return std::ranges::any_of(std::array{".c", ".cc", ".cpp", ".cxx"},
+                             [&](const char* ending) { return name.ends_with(ending); });
+}
+
+// Returns whether the library has nothing to decide about a call that is not in `set_apart` by the
+// beginning of a word, or by the whole word if it ends in a $.
 bool is_plain(const Words& arguments, const Call& call, bool is_cxx, const Words& set_apart) {
+  const bool makes_nothing = call.kind == Kind::other || call.inputs.empty();
   const auto is_rare = [&](std::string word) {
     if (word.starts_with("-Xclang=")) word.erase(0, word.find('=') + 1);
     if (std::ranges::any_of(set_apart, [&](const std::string& flag) {
           return flag.ends_with('$') ? word + '$' == flag : word.starts_with(flag);
         }))
       return true;
+    if (call.kind == Kind::link && (word.starts_with("-fuse-ld") || word.starts_with("--ld-path") ||
+                                    word.find("-save-temps") != word.npos))
+      return true;
     return word == "--" || word == "-r" || word == "-emit-llvm" || word == "-###" ||
            word.starts_with('@') || word.starts_with("-x") || word.starts_with("-dump") ||
-           (call.kind == Kind::other && (word.starts_with("-include") || word.starts_with("-Wl,")));
+           (makes_nothing &&
+            (word.starts_with("-include") || word.starts_with("-Wl,") || word == "-Xlinker"));
   };
-  const auto is_source = [&](const std::string& name) {
-    return name.ends_with(".c") ||
-           (is_cxx && (name.ends_with(".cc") || name.ends_with(".cpp") || name.ends_with(".cxx")));
+  const auto is_usual = [&](const std::string& name) {
+    if (is_source(name)) return is_cxx || name.ends_with(".c");
+    return call.kind == Kind::link &&
+           (name.ends_with(".o") || name.ends_with(".a") || name.ends_with(".so"));
   };
-  return call.kind != Kind::link && std::ranges::none_of(arguments, is_rare) &&
-         std::ranges::all_of(call.inputs, is_source) &&
-         !(call.kind == Kind::object && call.inputs.empty());
+  return std::ranges::none_of(arguments, is_rare) && std::ranges::all_of(call.inputs, is_usual) &&
+         !(call.kind == Kind::object && makes_nothing);
 }
 
 // Returns whether a build system asks something with these words, and may read what is printed.
@@ -219,8 +233,49 @@ int compile(const Words& words, bool is_cxx, bool is_quiet) {
   return 0;
 }
 
-// Compiles by what the library has kept of a recipe or of a policy's recipe, and returns the
-// status; nothing where nothing is known yet, something has changed, or the library has a say.
+// Links objects by `words`, or by `plain` if that fails: objects also hold machine code.
+int link(const Words& words, const Words& plain, const Call& call, bool is_cxx) {
+  if (!run_before(words, [](int status) { return status == 0; })) return 0;
+  const int status = run(plain);
+  if (status == 0)
+    fprintf(stderr, "compiler-gym %s: %s: linked without the recipe, which failed\n",
+            is_cxx ? "cxx" : "cc", call.outputs[0].c_str());
+  return status;
+}
+
+// Compiles the sources of a call that links, each as by `before`, -c and `after`; puts the objects,
+// which are removed at the end of this process, in the places of the sources. Returns the status,
+// or nothing, without doing anything, if compiling and linking cannot be separated.
+std::optional<int> compile_sources(Words& arguments, const Call& call, bool is_cxx,
+                                   const Words& before, const Words& after) {
+  static constexpr std::array apart = {"-M",           "-Wp,",         "-Xarch", "-gsplit-dwarf",
+                                       "-ftime-trace", "-fstack-usage"};
+  for (const std::string& word : arguments)
+    if (std::ranges::any_of(apart, [&](const char* start) { return word.starts_with(start); }))
+      return {};
+  Words options;
+  for (size_t at = 0; at < arguments.size(); ++at)
+    if (arguments[at] == "-o")
+      ++at;
+    else if (!arguments[at].starts_with("-o") &&
+             std::ranges::find(call.inputs, arguments[at]) == call.inputs.end())
+      options.push_back(arguments[at]);
+  const std::string folder = make_scratch();
+  if (folder.empty()) return {};
+  int count = 0;
+  for (std::string& word : arguments) {
+    if (!is_source(word) || std::ranges::find(call.inputs, word) == call.inputs.end()) continue;
+    const std::string made = folder + "/unit-" + std::to_string(count++) + ".o";
+    const Words unit =
+        joined(joined(before, options), {"-Qunused-arguments", "-c", word, "-o", made});
+    if (const int status = compile(joined(unit, after), is_cxx, false)) return status;
+    word = made;
+  }
+  return 0;
+}
+
+// Compiles or links by what the library has kept of a recipe or of a policy's recipe, and returns
+// the status; nothing where nothing is known yet, something has changed, or the library has a say.
 std::optional<int> compile_by_known(const std::string& kind, const std::string& name, bool is_cxx,
                                     Words arguments) {
   const bool is_policy = kind == "--policy";
@@ -237,19 +292,26 @@ std::optional<int> compile_by_known(const std::string& kind, const std::string& 
     key += part + end;
   const auto text = read_own(cache_folder() + "/recipe-words/" + sha256(key + which_compiler()));
   const std::vector<Words> lists = text ? lists_in(*text) : std::vector<Words>();
-  if (lists.size() < 7) return {};
+  if (lists.size() <= question + 1 || lists[question].empty()) return {};
   const Words &set_apart = lists[1], &marks = lists[2];
   if (!is_plain(arguments, call, is_cxx, set_apart)) return {};
   for (size_t at = 0; at + 1 < lists[0].size(); at += 2) {
     struct stat facts;
     if (stat(lists[0][at].c_str(), &facts) || stamp(facts) != lists[0][at + 1]) return {};
   }
-  const bool is_object = call.kind == Kind::object;
-  const size_t at = is_object ? 3 : 5;  // words before, and words behind
-  if (lists[at].empty()) return {};
-  const Words words = joined(joined(lists[at], arguments), lists[at + 1]);
-  if (is_object) return compile(words, is_cxx, is_question(words, marks));
-  become(words);
+  const auto words_for = [&](Template each) {
+    return joined(joined(lists[each], arguments), lists[each + 1]);
+  };
+  const bool is_asked = is_question(arguments, marks);
+  if (call.kind == Kind::object) return compile(words_for(object), is_cxx, is_asked);
+  const bool is_link = call.kind == Kind::link && !call.inputs.empty();
+  if (is_link && !is_asked) {
+    if (is_policy) return {};
+    const auto status = compile_sources(arguments, call, is_cxx, lists[object], lists[object + 1]);
+    if (!status || *status) return status;
+    return link(words_for(program), words_for(question), call, is_cxx);
+  }
+  become(words_for(is_link ? question : nothing));
   return {};
 }
 
@@ -273,7 +335,19 @@ int run_main(int count, char** texts) {
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
       plan && *plan && !is_named && (words.empty() || words[0] != "--plan"))
     return drive(self, plan, is_cxx, words);
-  const Words recorded = joined({library(self), is_cxx ? "cxx" : "cc"}, words);
+  const bool is_ours = words.empty() || words[0] == "--help" || words[0] == "--plan" || is_named ||
+                       words[0] == "--check-plan" || words[0] == "--apply-plan";
+  if (const char* folder = getenv("COMPILER_GYM_CC_OUTPUT"); !is_ours && !(folder && *folder)) {
+    const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
+    if (!(other && *other)) {
+      for (const char* name : {is_cxx ? "clang++-22" : "clang-22", is_cxx ? "clang++" : "clang",
+                               is_cxx ? "c++" : "cc"})
+        become(joined({name}, words));
+    } else if (const Words compiler = words_in(other); !compiler.empty()) {
+      become(joined(compiler, words));
+    }
+  }
+  const Words recorded = joined({library(self), is_cxx ? "cxx" : "cc"}, words);  // or says why
   become(recorded);
   return cannot_run(recorded);
 }

@@ -10,7 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 namespace compiler_gym::driver {
 
@@ -25,6 +27,13 @@ void hand_on(int signal) {
   if (child > 0) kill(child, signal);
 }
 
+char scratch[4096];
+
+void remove_scratch() {
+  std::error_code ignored;
+  if (*scratch) std::filesystem::remove_all(scratch, ignored);
+}
+
 int wait_for_child() {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -34,6 +43,7 @@ int wait_for_child() {
 
 // Ends us by `signal`, as it ended the child, and leaves no second core.
 int end_by(int signal) {
+  remove_scratch();
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
@@ -82,6 +92,15 @@ int cannot_run(const Words& words) {
       "compiler-gym cc: cannot run " + words[0] + ": " + why + ": see COMPILER_GYM_CC\n";
   fputs(text.c_str(), stderr);
   return not_run;
+}
+
+std::string make_scratch() {
+  const char* parent = getenv("TMPDIR");
+  snprintf(scratch, sizeof scratch, "%s/compiler-gym-cc-XXXXXX",
+           parent && *parent ? parent : "/tmp");
+  if (!mkdtemp(scratch)) *scratch = '\0';
+  atexit(remove_scratch);
+  return scratch;
 }
 
 int run(const Words& words) {

@@ -16,6 +16,9 @@ void become(const Words& words);
 // that ends it ends us; what cannot be run is said, and is 2.
 int run(const Words& words);
 
+// Makes a folder that is removed when this process ends; returns "" if that is not possible.
+std::string make_scratch();
+
 // Runs `words` as `run` does, and shows what it prints to standard error only where `is_shown`.
 int run_before(const Words& words, bool (*is_shown)(int status));
 

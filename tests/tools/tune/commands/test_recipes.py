@@ -2,8 +2,10 @@
 """``compiler-gym cc --recipe``: every call of a build becomes the compiler's, and it is smaller."""
 
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,12 +154,18 @@ PLAIN_CALLS = [
     ("cc", "-E", "x.c"),
     ("cc", "-S", "x.c", "-c"),
     ("cxx", "-c", "x.cc", "y.c"),
+    ("cc",),
+    ("cc", "-v"),
+    ("cc", "-o", "conftest", "-g", "conftest.c", "-lm"),
+    ("cxx", "x.o", "libx.a", "-oconftest"),
 ]
 """What the compiled driver does alone."""
 OTHER_CALLS = [
     ("cc", "x.o", "-o", "x"),
-    ("cc",),
-    ("cc", "-v"),
+    ("cc", "x.c", "-o", "x"),
+    ("cc", "x.o", "-o", "conftest", "-fuse-ld=gold"),
+    ("cc", "-Wl,--version"),
+    ("cc", "-Xlinker", "--version"),
     ("cc", "-c"),
     ("cc", "-c", "x.cc"),
     ("cc", "-c", "x.s"),
@@ -179,6 +187,7 @@ def drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
         shutil.copy(Path(sys.executable).with_name(f"compiler-gym-{verb}"), tmp_path)
     for name, text in (("compiler-gym", "the library"), ("compiler", "the compiler")):
         lines = f'#!/bin/sh\necho {text}\nfor word; do echo "$word"; done\n'
+        lines += "[ ! -e wait ] || { touch started; exec sleep 60; }\n"
         (tmp_path / name).write_text(lines)
         (tmp_path / name).chmod(0o755)
     compiler = str(tmp_path / "compiler")
@@ -220,6 +229,52 @@ def test_the_compiled_driver_leaves_what_is_not_plain_to_the_library(
     verb, *arguments = words
     called = ["the library", verb, "--policy", "size", *arguments]
     assert drive(verb, "--policy", "size", *arguments) == called
+
+
+def test_the_compiled_driver_links_by_a_recipe(drive: Callable[..., list[str]]) -> None:
+    arguments = ("x.o", "-lm", "-o", "x")
+    program = ["the compiler", "before program", *arguments, "behind program"]
+    assert drive("cc", "--recipe", "small", *arguments) == program
+    one, other, linked = _split(drive("cxx", "--recipe", "small", "x.cc", "-DA", "y.c", "z.o"))
+    before, after = ["before object", "-DA", "-Qunused-arguments", "-c"], ["behind object"]
+    assert one[:-2] + one[-1:] == [*before, "x.cc", "-o", *after]
+    assert other[:-2] + other[-1:] == [*before, "y.c", "-o", *after]
+    assert linked == ["before program", one[-2], "-DA", other[-2], "z.o", "behind program"]
+    assert not Path(one[-2]).parent.exists()
+    assert drive("cc", "--recipe", "small", "x.c", "-MD")[0] == "the library"
+
+
+def _split(lines: list[str]) -> list[list[str]]:
+    text = "\n".join(lines).removeprefix("the compiler\n")
+    return [call.split("\n") for call in text.split("\nthe compiler\n")]
+
+
+def test_what_is_not_recorded_needs_no_library(
+    drive: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COMPILER_GYM_CC", str(tmp_path / "compiler"))
+    assert drive("cc", "-c", "x.c") == ["the compiler", "-c", "x.c"]
+    assert drive("cc", "--help") == ["the library", "cc", "--help"]
+    monkeypatch.setenv("COMPILER_GYM_CC_OUTPUT", "kept")
+    assert drive("cc", "-c", "x.c") == ["the library", "cc", "-c", "x.c"]
+    monkeypatch.setenv("COMPILER_GYM_CC_OUTPUT", "")
+    monkeypatch.setenv("COMPILER_GYM_CC", "missing-compiler")
+    assert drive("cc", "-c", "x.c") == ["the library", "cc", "-c", "x.c"]  # it reports the error
+
+
+def test_a_signal_leaves_no_objects_behind(
+    drive: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "scratch").mkdir()
+    (tmp_path / "wait").touch()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "scratch"))
+    with subprocess.Popen([tmp_path / "compiler-gym-cc", "--recipe", "small", "x.c"]) as process:
+        while not Path("started").exists():
+            time.sleep(0.01)
+        assert list((tmp_path / "scratch").iterdir())
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == -signal.SIGTERM
+    assert not list((tmp_path / "scratch").iterdir())
 
 
 def test_the_compiled_driver_believes_nothing_that_changed(
