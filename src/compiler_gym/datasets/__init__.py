@@ -40,17 +40,9 @@ from compiler_gym.datasets.corpus_store import (
 from compiler_gym.datasets.csmith import CsmithBenchmark, CsmithPrograms
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.fetching.download import DownloadOptions, download
-from compiler_gym.datasets.fetching.export import export_folder, export_parquet
-from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
 from compiler_gym.datasets.files import FilesDataset
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
-from compiler_gym.datasets.running.contained import RunLimits, RunReport, run_contained
-from compiler_gym.datasets.running.measured import (
-    MeasuredRuns,
-    counter_identity,
-    counting_command,
-)
 from compiler_gym.datasets.running.packed_run import pack_run, unpack_run
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
 from compiler_gym.datasets.sample import SampleDataset
@@ -72,6 +64,15 @@ from compiler_gym.options import ReadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from compiler_gym.datasets.fetching.export import export_folder, export_parquet
+    from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
+    from compiler_gym.datasets.running.contained import RunLimits, RunReport, run_contained
+    from compiler_gym.datasets.running.measured import (
+        MeasuredRuns,
+        counter_identity,
+        counting_command,
+    )
 
     # Names of 0.2.5, which `compat` holds.
     activate: Callable[..., bool]

@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
 from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.datasets.fetching.reachable import unreachable
 from compiler_gym.errors import DownloadFailed, TooManyRequests
 from compiler_gym.files import hash_file, scratch_directory
 
@@ -99,6 +98,8 @@ def _fetch_any(
     urls: list[str], path: Path, sha256: str | None, options: DownloadOptions, report: Report
 ) -> None:
     import httpx
+
+    from compiler_gym.datasets.fetching.reachable import unreachable
 
     silent = unreachable(urls)
     if len(silent) == len(urls):

@@ -21,6 +21,7 @@ from compiler_gym.core import (
     require_state,
 )
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
+from compiler_gym.envs.llvm import validation
 from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, codegen_options, legacy_flags
 from compiler_gym.envs.llvm.actions.marks.space import MarksSpace
 from compiler_gym.envs.llvm.actions.parameters import STYLE
@@ -51,9 +52,6 @@ from compiler_gym.envs.llvm.toolchain.plugins import (
     plugin_source,
     require_recorded,
 )
-from compiler_gym.envs.llvm.validation import QUICK, validate
-from compiler_gym.envs.llvm.validation.bug_report import BugReport, write_bug_report
-from compiler_gym.envs.llvm.validation.runs import compare_module
 from compiler_gym.errors import (
     BenchmarkInitError,
     InvalidActionError,
@@ -462,7 +460,7 @@ class LlvmEnv(RunnableEnv):
         self,
         state: CompilerEnvState | None = None,
         *,
-        rungs: Iterable[str] | None = QUICK,
+        rungs: Iterable[str] | None = validation.QUICK,
         sandbox: str | None = None,
     ) -> ValidationResult:
         """Replay `state` (default: the current one) in a new worker, run the program and compare.
@@ -473,7 +471,7 @@ class LlvmEnv(RunnableEnv):
         `compiler_gym.sandbox`.
         """
         with use_sandbox(sandbox if sandbox is not None else self.limits.sandbox):
-            return validate(self.state if state is None else state, self._twin, rungs)
+            return validation.validate(self.state if state is None else state, self._twin, rungs)
 
     def behaviour_errors(self) -> tuple[ValidationError, ...]:
         """Build the current program, run it on its inputs and return the differences.
@@ -483,11 +481,13 @@ class LlvmEnv(RunnableEnv):
         benchmark = self.benchmark
         assert benchmark is not None
         with use_sandbox(self.limits.sandbox):
-            return compare_module(benchmark, self.observation["Bitcode"].tobytes()).errors
+            return validation.compare_module(
+                benchmark, self.observation["Bitcode"].tobytes()
+            ).errors
 
     def write_bug_report(
         self, folder: str | Path, kind: Literal["crash", "miscompile"] = "crash"
-    ) -> BugReport:
+    ) -> "validation.BugReport":
         """Write a report on this episode's actions that can be filed in LLVM's issue tracker.
 
         The folder receives the program, the ``opt`` command, the expected result and, if
@@ -506,7 +506,7 @@ class LlvmEnv(RunnableEnv):
         spec = benchmark.run
         case = next((c for c in choose_cases(spec) if c.name in names), None) if spec else None
         with use_sandbox(self.limits.sandbox):
-            return write_bug_report(
+            return validation.write_bug_report(
                 Path(folder),
                 module=module,
                 pipeline=pipeline,

@@ -1,89 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""Validation of LLVM's results: the rungs of the ladder, from cheap to expensive."""
+"""Validation of LLVM's results; `rungs` lists the checks."""
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from typing import TYPE_CHECKING
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState
-from compiler_gym.envs.llvm.validation.alive import check_proofs, is_proved
-from compiler_gym.envs.llvm.validation.bug_report import BugReport
-from compiler_gym.envs.llvm.validation.build import AS_IT_IS, other_machine
-from compiler_gym.envs.llvm.validation.checksums import check_checksums, is_of_csmith
-from compiler_gym.envs.llvm.validation.generated import check_generated, has_inputs
-from compiler_gym.envs.llvm.validation.runs import (
-    check_fresh,
-    check_more,
-    check_runs,
-    check_steps,
-    has_more,
-)
-from compiler_gym.envs.llvm.validation.sanitizers import SANITIZERS, check_sanitizer
-from compiler_gym.validation import Rung, Subject, ValidationResult, choose_rungs, climb
+from compiler_gym.lazy import door
 
-__all__ = ["AS_IT_IS", "QUICK", "RUNGS", "BugReport", "is_proved", "validate"]
+if TYPE_CHECKING:
+    from compiler_gym.envs.llvm.validation.alive import is_proved
+    from compiler_gym.envs.llvm.validation.bug_report import BugReport, write_bug_report
+    from compiler_gym.envs.llvm.validation.build import AS_IT_IS
+    from compiler_gym.envs.llvm.validation.rungs import RUNGS, validate
+    from compiler_gym.envs.llvm.validation.runs import compare_module
 
-_QUESTIONS = {
-    "asan": "Is every memory access inside a live object?",
-    "ubsan": "Is the program free of undefined behaviour?",
-    "msan": "Is every value that affects control flow initialised?",
-}
-
-
-def _here(
-    applies: Callable[[Subject], bool] = lambda subject: True,
-) -> Callable[[Subject], bool]:
-    """Return `applies`, restricted to programs for this machine, which can be run."""
-    return lambda subject: not other_machine(subject.benchmark) and applies(subject)
-
-
-RUNGS = (
-    Rung("verify", "Is the module valid IR after every step?", check_steps, is_semantic=False),
-    Rung("run", "Does the program behave like a -O0 build on its inputs?", check_runs),
-    Rung(
-        "checksums",
-        "Does a program from csmith print the same checksum as other builds?",
-        check_checksums,
-        applies=_here(is_of_csmith),
-    ),
-    Rung(
-        "more",
-        "Does it also do so on longer inputs and on many that were never recorded?",
-        check_more,
-        applies=_here(has_more),
-    ),
-    Rung(
-        "fresh",
-        "Does it also do so on new random inputs, which cannot be known in advance?",
-        check_fresh,
-        applies=_here(has_more),
-    ),
-    Rung(
-        "generated",
-        "Does it also do so on inputs mutated to increase coverage?",
-        check_generated,
-        applies=_here(has_inputs),
-    ),
-    *(
-        Rung(
-            sanitizer.name,
-            f"{_QUESTIONS[sanitizer.name]} (if the unoptimised program is clean)",
-            partial(check_sanitizer, sanitizer),
-            applies=_here(),
-        )
-        for sanitizer in SANITIZERS
-    ),
-    Rung("alive", "Can alive-tv, if installed, prove every function?", check_proofs),
-)
-"""All rungs after the replay."""
+__all__ = [
+    "AS_IT_IS",
+    "QUICK",
+    "RUNGS",
+    "BugReport",
+    "compare_module",
+    "is_proved",
+    "validate",
+    "write_bug_report",
+]
 
 QUICK = ("replay", "verify", "run", "checksums")
 """The rungs that take a second or less."""
 
-
-def validate(
-    state: CompilerEnvState,
-    make_env: Callable[[], CompilerEnv],
-    rungs: Iterable[str] | None = QUICK,
-) -> ValidationResult:
-    """Return the results of a replay and of the named `rungs` for `state`; None runs all rungs."""
-    return climb(state, make_env, choose_rungs(RUNGS, rungs))
+__getattr__ = door(__name__)
