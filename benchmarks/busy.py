@@ -1,51 +1,69 @@
 # SPDX-License-Identifier: MIT
-"""Measure small steps and whole episodes next to other jobs, as machines usually are.
+"""What a learner waits for next to other jobs, as machines usually are.
 
-Each job is a shell loop that needs a core. Steps are of passes that take about 25 us on crc32;
-an episode is a reset and 15 steps, as learners make them.
+A small step runs a pass that takes some tens of microseconds on a small program; resets follow
+episodes of 15 and 45 steps. Each job is a shell loop that needs a core. If CompilerGym 0.2.5 is
+set up (see `benchmarks.peer`), it is measured in turns with ours, and the ratio is given, too.
 """
 
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from benchmarks.measure import Figure
-from compiler_gym import make
-from compiler_gym.core import CompilerEnv
+from benchmarks import peer
+from benchmarks.measure import Figure, NotSetUpError
+from compiler_gym.datasets import find_bundled_folder
 
-PROGRAM = "cbench-v1/crc32"
-PASSES = ("sroa", "early-cse", "simplifycfg", "dce", "reassociate", "adce", "sccp", "bdce")
-STEPS_PER_EPISODE = 15
-SECONDS = 2.0
+ROUNDS = 3
+SECONDS = 1.5
+"""How long each thing is repeated in a round."""
+CORES = os.cpu_count() or 1
 JOBS: dict[str, tuple[int, ...]] = {
     "alone": (),
     "next to one job of nice 19": (19,),
-    "next to a job of nice 19 on each core": (19,) * (os.cpu_count() or 1),
+    f"next to {CORES} jobs of nice 19": (19,) * CORES,
     "next to one normal job": (0,),
-    "next to a normal job on each core": (0,) * (os.cpu_count() or 1),
+    f"next to {CORES} normal jobs": (0,) * CORES,
 }
 
 
 def measure() -> list[Figure]:
-    figures: list[Figure] = []
-    with make(
-        "llvm-v0", benchmark=PROGRAM, observation_space="Autophase",
-        reward_space="IrInstructionCount",
-    ) as env:  # fmt: skip
-        actions = [env.action_space.names.index(name) for name in PASSES]
-        for name, niceness in JOBS.items():
-            with _other_jobs(niceness):
-                env.reset()
-                _rate(env, actions, 0.2)  # until both ends know how busy the machine is
-                steps = _rate(env, actions, SECONDS)
-                episodes = _episode_rate(env, actions)
-            figures.append(Figure(f"{name}: steps", steps, "1/s"))
-            figures.append(
-                Figure(f"{name}: episodes of {STEPS_PER_EPISODE} steps", episodes, "1/s")
-            )
-    return figures
+    try:
+        folder = peer.find_folder()
+    except NotSetUpError:
+        folder = None
+    programs = peer.list_programs(folder) if folder else _list_bundled()
+    return [
+        figure
+        for name, niceness in JOBS.items()
+        for figure in _compare(name, niceness, programs, folder)
+    ]
+
+
+def _list_bundled() -> list[Path]:
+    names = ("crc32", "sha", "jpeg-c")
+    return [find_bundled_folder("cbench-v1") / f"{name}.bc" for name in names]
+
+
+def _compare(
+    name: str, niceness: tuple[int, ...], programs: list[Path], folder: Path | None
+) -> Iterator[Figure]:
+    ours: peer.Measured = {}
+    old: peer.Measured = {}
+    with _other_jobs(niceness):
+        for _ in range(ROUNDS):
+            peer.keep_best(ours, peer.run_round(programs, SECONDS, as_learner=True))
+            if folder:
+                peer.keep_best(old, peer.run_round(programs, SECONDS, folder, as_learner=True))
+    for path, times in sorted(ours.items(), key=lambda pair: pair[1]["instructions"]):
+        size = f"{int(times.pop('instructions')):,} instructions"
+        for kind, seconds in times.items():
+            yield Figure(f"{name}: {kind}, {size}", seconds * 1e3, "ms")
+            if folder:
+                ratio = old[path][kind] / seconds
+                yield Figure(f"{name}: {kind}, {size}, 0.2.5", ratio, "x", 1.0, "at least")
 
 
 @contextmanager
@@ -60,21 +78,3 @@ def _other_jobs(niceness: tuple[int, ...]) -> Iterator[None]:
         for job in jobs:
             job.kill()
             job.wait()
-
-
-def _rate(env: CompilerEnv, actions: list[int], seconds: float) -> float:
-    count, began = 0, time.perf_counter()
-    while time.perf_counter() - began < seconds:
-        env.step(actions[count % len(actions)])
-        count += 1
-    return count / (time.perf_counter() - began)
-
-
-def _episode_rate(env: CompilerEnv, actions: list[int]) -> float:
-    count, began = 0, time.perf_counter()
-    while time.perf_counter() - began < SECONDS:
-        env.reset()
-        for number in range(STEPS_PER_EPISODE):
-            env.step(actions[number % len(actions)])
-        count += 1
-    return count / (time.perf_counter() - began)

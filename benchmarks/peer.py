@@ -14,6 +14,7 @@ import os
 import random
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +36,13 @@ Measured = dict[str, dict[str, float]]
 
 
 def measure() -> list[Figure]:
-    folder = _folder()
-    programs = sorted(
-        (p for p in (folder / "programs").glob("*.bc*") if p.stat().st_size <= LARGEST_BYTES),
-        key=lambda path: path.stat().st_size,
-    )
-    if not programs:
-        raise NotSetUpError(f"no bitcode below {folder / 'programs'}")
-    asked = json.dumps(
-        {"programs": [str(p) for p in programs], "actions": _actions(), "seconds": SECONDS}
-    )
+    folder = find_folder()
+    programs = [p for p in list_programs(folder) if p.stat().st_size <= LARGEST_BYTES]
     old: Measured = {}
     ours: Measured = {}
     for _ in range(ROUNDS):
-        _keep(old, _round(folder / "venv/bin/python", asked, folder, _old_variables(folder)))
-        _keep(ours, _round(Path(sys.executable), asked, folder, _our_variables()))
+        keep_best(old, run_round(programs, SECONDS, folder))
+        keep_best(ours, run_round(programs, SECONDS))
     return [
         figure
         for path in sorted(ours, key=lambda path: ours[path]["instructions"])
@@ -57,7 +50,8 @@ def measure() -> list[Figure]:
     ]
 
 
-def _folder() -> Path:
+def find_folder() -> Path:
+    """Return the folder with CompilerGym 0.2.5; raise `NotSetUpError` if there is none."""
     named = os.environ.get(VARIABLE)
     if not named:
         raise NotSetUpError(
@@ -69,17 +63,33 @@ def _folder() -> Path:
     return folder
 
 
-def _actions() -> list[str]:
+def list_programs(folder: Path) -> list[Path]:
+    """Return the bitcode in the folder of 0.2.5, which both read; the smallest comes first."""
+    programs = (folder / "programs").glob("*.bc*")
+    found = sorted(programs, key=lambda path: path.stat().st_size)
+    if not found:
+        raise NotSetUpError(f"no bitcode below {folder / 'programs'}")
+    return found
+
+
+@cache
+def _draw_actions() -> list[str]:
     """Return names of the old action space, drawn with a fixed seed."""
     with make("llvm-v0", action_space="CompilerGymV0") as env:
         names = list(env.action_space.names)
     return random.Random(0).choices(names, k=ACTIONS)
 
 
-def _round(python: Path, asked: str, folder: Path, variables: dict[str, str]) -> Measured:
+def run_round(
+    programs: list[Path], seconds: float, folder: Path | None = None, *, as_learner: bool = False
+) -> Measured:
+    """Measure all programs with the library in `folder`, or with ours, in a process of its own."""
+    python = folder / "venv/bin/python" if folder else Path(sys.executable)
+    variables = _old_variables(folder) if folder else {"PYTHONPATH": str(ROUND.parents[1])}
+    wanted = {"actions": _draw_actions(), "seconds": seconds, "as_learner": as_learner}
     done = subprocess.run(
-        [python, ROUND], input=asked, capture_output=True, text=True, check=False,
-        cwd=folder, env={**os.environ, **variables},
+        [python, ROUND], input=json.dumps({"programs": list(map(str, programs)), **wanted}),
+        capture_output=True, text=True, check=False, cwd=folder, env={**os.environ, **variables},
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"a round with {python} failed:\n{done.stderr[-3000:]}")
@@ -96,11 +106,8 @@ def _old_variables(folder: Path) -> dict[str, str]:
     }
 
 
-def _our_variables() -> dict[str, str]:
-    return {"PYTHONPATH": str(ROUND.parents[1])}
-
-
-def _keep(best: Measured, found: Measured) -> None:
+def keep_best(best: Measured, found: Measured) -> None:
+    """Put the least of each time in `best` and `found` into `best`."""
     for path, values in found.items():
         known = best.setdefault(path, values)
         for name, value in values.items():

@@ -6,8 +6,10 @@ input names the programs (paths of bitcode that both read) and the actions (name
 """
 
 import gc
+import itertools
 import json
 import os
+import statistics
 import sys
 import time
 import warnings
@@ -23,10 +25,18 @@ KINDS = {
     "step + Autophase + IrInstructionCountOz": ("Autophase", "IrInstructionCountOz"),
 }
 
+SMALL = (
+    "-sroa", "-early-cse", "-simplifycfg", "-dce", "-reassociate", "-adce", "-sccp", "-bdce",
+)  # fmt: skip
+"""Passes that take some tens of microseconds on a small program that they have improved before."""
+LENGTHS = (15, 45)
+"""Steps of a learner's episode."""
+
 
 def main():
     asked = json.load(sys.stdin)
-    done = {path: measured(path, asked["actions"], asked["seconds"]) for path in asked["programs"]}
+    measure = as_learner if asked.get("as_learner") else measured
+    done = {path: measure(path, asked["actions"], asked["seconds"]) for path in asked["programs"]}
     # The old library prints; what counts is the last line.
     print(json.dumps({"version": compiler_gym.__version__, "programs": done}))
 
@@ -50,6 +60,31 @@ def measured(path, names, seconds):
         env.reset(benchmark=program)
         env.multistep(actions[:10])
         found.update(forks(env, seconds))
+        return found
+    finally:
+        env.close()
+
+
+def as_learner(path, names, seconds):
+    """Return what a learner waits for: the median seconds of a small step and of a reset."""
+    program = benchmark_of(path)
+    env = made(program)
+    try:
+        env.observation_space, env.reward_space = "Autophase", "IrInstructionCount"
+        env.reset(benchmark=program)
+        known = list(env.action_space.names)
+        actions = [known.index(name) for name in names]
+        small = itertools.cycle(known.index(name) for name in SMALL)
+        found = {
+            "instructions": int(env.observation["IrInstructionCount"]),
+            "small step": middle(lambda: env.step(next(small)), seconds),
+        }
+        for count in LENGTHS:
+            found[f"reset after {count} steps"] = middle(
+                lambda: env.reset(benchmark=program),
+                seconds,
+                lambda count=count: [env.step(action) for action in actions[:count]],
+            )
         return found
     finally:
         env.close()
@@ -123,11 +158,25 @@ def least(work, seconds, before=lambda: None):
     gc.collect()
     times = []
     while len(times) < 3 or sum(times) < seconds:
-        before()
-        started = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - started)
+        times.append(timed(work, before))
     return min(times)
+
+
+def middle(work, seconds, before=lambda: None):
+    """Return the median time of `work`, repeated until `seconds` are over, `before` included."""
+    gc.collect()
+    times = []
+    ends = time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < ends:
+        times.append(timed(work, before))
+    return statistics.median(times)
+
+
+def timed(work, before):
+    before()
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
 
 
 if __name__ == "__main__":
