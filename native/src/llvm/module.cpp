@@ -1,5 +1,8 @@
 #include "compiler_gym/llvm/module.h"
 
+#include <algorithm>
+#include <deque>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string>
@@ -15,6 +18,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "options.h"
 #include "pass_runner.h"
 #include "plugins.h"
@@ -55,6 +59,22 @@ bool declare_intrinsics_anew(::llvm::Module& module) {
     changed = true;
   }
   return changed;
+}
+
+// The programs that this process found valid last, by a hash of their bytes.
+std::mutex valid_programs_mutex;
+std::deque<::llvm::XXH128_hash_t> valid_programs;
+constexpr std::size_t most_valid_programs = 256;
+
+bool is_known_valid(const ::llvm::XXH128_hash_t& key) {
+  const std::lock_guard lock(valid_programs_mutex);
+  return std::ranges::find(valid_programs, key) != valid_programs.end();
+}
+
+void remember_valid(const ::llvm::XXH128_hash_t& key) {
+  const std::lock_guard lock(valid_programs_mutex);
+  valid_programs.push_front(key);
+  if (valid_programs.size() > most_valid_programs) valid_programs.pop_back();
 }
 
 }  // namespace
@@ -207,8 +227,13 @@ Module::Module(std::string_view data, const std::string& name) {
   try {
     with_state([&](State& state) {
       state.module = read_module(data, name, state.context);
+      // Each reset reads the same program, and verifying takes up to a quarter of that.
+      const auto key =
+          ::llvm::xxh3_128bits(::llvm::arrayRefFromStringRef({data.data(), data.size()}));
+      if (is_known_valid(key)) return;
       const auto complaints = complaints_about(*state.module);
       if (!complaints.empty()) throw InitError(complaints);
+      remember_valid(key);
     });
   } catch (const FatalError& error) {
     throw InitError(error.what());
