@@ -25,12 +25,12 @@ def measure() -> list[Figure]:
         actions = [env.action_space.names.index(name) for name in _STEPS]
         for uri in PROGRAMS:
             count = _open(env, uri)
-            figures.append(Figure(f"reset() to {uri} again", _reset_ms(env, actions), "ms", 1.0))
+            figures.append(Figure(f"reset() to {uri} again", _reset_ms(env, actions), "ms", 5.0))
             env.multistep(actions)
             with make("llvm-v0") as twin:
                 ratio = _fork_seconds(env) / bare_fork_seconds(twin, env, SECONDS)
             name = f"fork() at {count:,} instructions, by a bare fork of its process"
-            figures.append(Figure(name, ratio, "x", 1.5))
+            figures.append(Figure(name, ratio, "x", 2.5))
     return figures
 
 

@@ -38,7 +38,7 @@ def measure() -> list[Figure]:
     imported, first, second = (median(column) * 1e3 for column in zip(*runs, strict=True))
     return [
         Figure("import compiler_gym", imported, "ms", 100),
-        Figure("first make() of a process, beyond imports", first, "ms", 200),
+        Figure("first make() of a process, beyond imports", first, "ms", 300),
         Figure("next make()", second, "ms", 10),
         Figure("compiler-gym --help, from a shell", _command("--help"), "ms", 300),
         Figure("compiler-gym version, from a shell", _command("version"), "ms", 500),

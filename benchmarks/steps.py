@@ -51,7 +51,7 @@ def measure() -> list[Figure]:
             60,
         ),
         Figure(
-            "step() above it, in process, no observation", median(above["local"]) * 1e6, "µs", 3
+            "step() above it, in process, no observation", median(above["local"]) * 1e6, "µs", 15
         ),
     ]
 

@@ -21,8 +21,8 @@ from compiler_gym.service.messages import Start
 
 __all__ = ["KeptPrograms", "OpeningCost", "make_key"]
 
-_SHORT_SECONDS = 1e-3
-"""Programs that open faster than this are not kept: a fork takes as long, and then runs slower."""
+_SHORT_SECONDS = 4e-3
+"""Programs that open faster than this are not kept: a copy takes about as much processor time."""
 _PAYING_SHARE = 2.0
 """A copy is used if the previous episode computed at most this many times as long as it takes to
 open the program: longer episodes lose more to page faults than they save."""
