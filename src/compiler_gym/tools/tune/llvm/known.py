@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, list_shipped_recipes
 from compiler_gym.tools.tune.llvm import policies
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
 from compiler_gym.tools.tune.llvm.policies import read_policy
 
 __all__ = ["list_known_plans"]
@@ -31,7 +31,7 @@ def list_known_plans(
         base = replace(plan, name=name, sources=sources, flags=())
         base = replace(base, linker=tuple(word for word in plan.linker if word != PACKED))
         packed = ((), (PACKED,)) if PACKED in words else ((),)
-        for flags, packing in product(((), (FRAMES,)), packed):
+        for flags, packing in product(((), (FRAMES, LEAVES)), packed):
             variant = replace(base, flags=flags, linker=(*base.linker, *packing))
             if variant not in plans:
                 plans.append(variant)

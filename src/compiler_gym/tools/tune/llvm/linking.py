@@ -25,6 +25,7 @@ __all__ = [
     "FOLDING",
     "FRAMES",
     "FRONT_END_FLAGS",
+    "LEAVES",
     "LLD_LAYOUT",
     "NATIVE",
     "PROGRAM",
@@ -57,7 +58,12 @@ LLD_LAYOUT = (TAILS, *_SORTED)
 FRAMES = "-fno-omit-frame-pointer"
 """Gives each function a frame pointer. Small code pushes and pops constants, and without a frame
 pointer each of these needs an unwind table entry, which takes more space than the pointer."""
-FRONT_END_FLAGS = (FRAMES, "-fno-plt")
+LEAVES = "-momit-leaf-frame-pointer"
+"""With `FRAMES`, leaves out the frame pointers of functions without calls, which need few unwind
+table entries."""
+_NON_LEAF = "non-leaf-no-reserve"
+"""The attribute that clang writes for `FRAMES` and `LEAVES`."""
+FRONT_END_FLAGS = (FRAMES, LEAVES, "-fno-plt")
 """Front-end flags to try; -fno-plt calls library functions without a stub for each."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan that use clang's own link-time optimisation, at -Oz and at -O3."""
@@ -188,7 +194,8 @@ def choose_front_end_flags(binary: Binary) -> list[str]:
     does not exist and is never called, unless its build already requests eager binding.
     """
     is_early = any("now" in item.split(",") for item in binary.command.link_flags)
-    return [flag for flag in FRONT_END_FLAGS if flag == FRAMES or is_early or not binary.is_shared]
+    is_safe = is_early or not binary.is_shared
+    return [flag for flag in FRONT_END_FLAGS if flag in (FRAMES, LEAVES) or is_safe]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:
@@ -213,12 +220,16 @@ def late_flags(plan: BinaryPlan) -> list[str]:
     return [*passes, *options, *plan.linker]
 
 
-def frame_words(functions: Iterable[str], path: Path) -> list[str]:
-    """Return linker flags that add frame pointers to `functions` compiled without `FRAMES`.
+def frame_words(plan: BinaryPlan, functions: Iterable[str], path: Path) -> list[str]:
+    """Return linker flags that add the frame pointers of `plan` to `functions` compiled without.
 
-    Writes the list of functions to the file `path`.
+    Writes the list of functions to the file `path`, if there are any flags.
     """
-    path.write_text("".join(f"{name},frame-pointer=all\n" for name in functions), errors="replace")
+    if FRAMES not in plan.flags:
+        return []
+    kind = _NON_LEAF if LEAVES in plan.flags else "all"
+    lines = (f"{name},frame-pointer={kind}\n" for name in functions)
+    path.write_text("".join(lines), errors="replace")
     return [f"-Wl,-mllvm,-forceattrs-csv-path={path}"]
 
 

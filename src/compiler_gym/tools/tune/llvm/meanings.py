@@ -32,6 +32,7 @@ _WHOLE = {
 _FILE = {
     **FILE_MEANINGS,
     "-fno-omit-frame-pointer": "Gives every function a frame pointer; unwind tables shrink",
+    "-momit-leaf-frame-pointer": "Omits the frame pointers of functions without calls",
     "-fno-plt": "Calls library functions without a stub for each",
     "-fsplit-machine-functions": "Separates rarely executed blocks from the others",
     "-Wl,-z,keep-text-section-prefix": "Separates rarely executed functions from the others",

@@ -33,6 +33,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,
     FRONT_END_FLAGS,
+    LEAVES,
     LLD_LAYOUT,
     PROGRAM,
     SMALL,
@@ -75,7 +76,7 @@ def require_possible(plan: BinaryPlan) -> None:
 
 def _require_small(plan: BinaryPlan) -> None:
     require_nothing_in(plan, "profile", "after", "after_profile")
-    require_among(plan, "flag", plan.flags, (FRAMES,))
+    require_among(plan, "flag", plan.flags, (FRAMES, LEAVES))
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan, LATE)
     require_among(plan, "linker option", plan.linker, _LINKER)

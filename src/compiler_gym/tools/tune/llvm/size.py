@@ -35,7 +35,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     without,
     without_outliner,
 )
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class SizeDecisions:
         starts = [order_actions((*level, *folding)) for level in levels]
         # Large programs leave time for only a few tries, and outlining makes some files grow.
         for start in [order_actions((*state, *folding)) for state in reversed(self.starts)]:
-            unframed = tuple(action for action in start if action != f"{FLAG}{FRAMES}")
+            frames = {f"{FLAG}{flag}" for flag in (FRAMES, LEAVES)}
+            unframed = tuple(action for action in start if action not in frames)
             starts = [start, unframed, without_outliner(start), *starts]
         return list(dict.fromkeys(starts))
 

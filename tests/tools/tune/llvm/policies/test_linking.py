@@ -97,14 +97,20 @@ def test_what_is_chosen_is_linked_and_said(project: Path) -> None:
     assert printed(project / "run") == "45\n"
 
 
-def test_functions_get_frame_pointers_at_the_link(project: Path) -> None:
-    framed = replace(SMALL, name="framed", flags=("-fno-omit-frame-pointer",))
-    command = ("main.o", "libpart.a", "-o", "run")
+@pytest.mark.parametrize("flags", [("-fno-omit-frame-pointer", "-momit-leaf-frame-pointer"), ()])
+def test_functions_get_frame_pointers_at_the_link(project: Path, flags: tuple[str, ...]) -> None:
+    framed = replace(SMALL, name="framed", flags=flags)
+    command = ("main.o", "libpart.a", "-o", "run", "-rdynamic")
     assert linked(project, framed, *command, is_checked=False)[0] == 0
     assert printed(project / "run") == "45\n"
-    shown = ["llvm-objdump-22", "-d", "--disassemble-symbols=main", project / "run"]
-    code = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
-    assert "movq\t%rsp, %rbp" in code
+
+    def has_frame(function: str) -> bool:
+        shown = ["llvm-objdump-22", "-d", f"--disassemble-symbols={function}", project / "run"]
+        code = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+        return "movq\t%rsp, %rbp" in code
+
+    assert has_frame("main") == bool(flags)
+    assert not has_frame("part")  # it calls no function
 
 
 def test_without_a_comparison_the_plan_stays(project: Path) -> None:

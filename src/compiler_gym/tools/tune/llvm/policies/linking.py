@@ -32,7 +32,6 @@ from compiler_gym.tools.tune.builds import (
 )
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
-    FRAMES,
     NATIVE,
     SMALL,
     command_with,
@@ -94,9 +93,10 @@ class _Link:
         """Return the link command for `plan`."""
         placed = _with_places(self.command, places)
         command = command_with(plan, self.compiler, placed)
-        if FRAMES in plan.flags:
-            command += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
-        return command
+        return command + frame_words(plan, self._functions(), self.folder / "frames.csv")
+
+    def _functions(self) -> Iterator[str]:
+        yield from list_functions(self.modules())
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode modules among the linked files."""
