@@ -224,7 +224,8 @@ def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
 def _layout(subject: TuningSubject) -> list[str]:
     """Return the actions that change the layout of the file."""
     binary = subject.binary
-    flags = choose_layout(binary, old_loaders=subject.old_loaders)
+    compiler = _compiler_commands()[binary.is_cxx]
+    flags = choose_layout(binary, compiler=compiler, old_loaders=subject.old_loaders)
     flags += choose_lld_layout(binary, subject.measure)
     unwinding = choose_unwinding(binary, is_dispensable=subject.no_unwind_tables)
     return [

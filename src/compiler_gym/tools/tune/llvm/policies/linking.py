@@ -11,11 +11,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.builds import (
     CompilerCommand,
+    count_packed_bytes,
     find_bitcode,
     is_archive,
     iterate_members,
@@ -30,6 +31,7 @@ from compiler_gym.tools.tune.builds import (
     list_linked_files,
     run_command,
 )
+from compiler_gym.tools.tune.layout import PACKED, can_pack
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     NATIVE,
@@ -64,6 +66,8 @@ class _Link:
     compiler: Sequence[str]
     files: Sequence[Input]
     folder: Path
+    packing: tuple[str, ...] = ()
+    """The linker flag that packs relocations, if possible; the rival gets it too."""
 
     @property
     def output(self) -> Path:
@@ -92,7 +96,8 @@ class _Link:
     def make_command(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the link command for `plan`."""
         placed = _with_places(self.command, places)
-        command = command_with(plan, self.compiler, placed)
+        packed = replace(plan, linker=(*plan.linker, *self.packing))
+        command = command_with(packed, self.compiler, placed)
         return command + frame_words(plan, self._functions(), self.folder / "frames.csv")
 
     def _functions(self) -> Iterator[str]:
@@ -109,11 +114,13 @@ def link(
     command: CompilerCommand,
     *,
     is_checked: bool,
+    is_packed: bool,
     say: Callable[[str], None],
 ) -> int | None:
     """Run the link `command` using a policy file, or a plan instead; return the exit status.
 
     With `is_checked`, the plain -Oz -flto build is linked as well, and used if it is smaller.
+    With `is_packed`, relocations are packed in both, if the C library supports it.
     `say` receives a line about the chosen plan and its saving; with a given plan, only about
     failures. Returns None without doing anything if there is no bitcode to choose a plan for.
     Raises `PlanError` if the file does not contain a policy.
@@ -124,7 +131,9 @@ def link(
         compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
-        task = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
+        packing = (PACKED,) if is_packed and can_pack(compiled, compiler) else ()
+        files = tuple(list_linked_files(compiled))
+        task = _Link(compiled, compiler, files, Path(name), packing)
         if not any(task.modules()):
             plan = _PLAIN if command.sources else None  # sources are compiled separately already
             return plan and (0 if task.link_with(plan) else task.link_without(plan, say))
@@ -144,8 +153,10 @@ def _link_once(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int
     if not task.link_with(plan):
         return task.link_without(plan, say)
     if task.output.is_file():
-        size = _measure_loaded(task.output)
-        say(f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'")
+        size, packed = _measure_loaded(task.output)
+        if task.packing and packed <= 0:
+            return _link_once(replace(task, packing=()), plan, say)
+        say(f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'{_and(packed)}")
     return 0
 
 
@@ -160,20 +171,31 @@ def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None])
     if error is not None:
         say(f"{task.output.name}: plan '{plan.name}', not compared with -Oz -flto: {error}")
         return 0
-    size, plain_size = _measure_loaded(task.output), _measure_loaded(plain)
+    (size, _), (plain_size, packed) = _measure_loaded(task.output), _measure_loaded(plain)
+    if task.packing and packed <= 0:  # do not require a newer C library for nothing
+        return _link_and_compare(replace(task, packing=()), plan, say)
+    unpacked = plain_size + packed
     if size > plain_size:
         put(plain, task.output)
         say(
-            f"{task.output.name}: {plain_size:,} loaded bytes with -Oz -flto; plan '{plan.name}' "
-            f"was discarded because it needs {size:,}"
+            f"{task.output.name}: {plain_size:,} loaded bytes with -Oz -flto{_and(packed)}; "
+            f"plan '{plan.name}' was discarded because it needs {size:,}"
         )
     else:
-        saving = 100 * (1 - size / plain_size) if plain_size else 0.0
+        all, by_plan, by_packing = (
+            f"{100 * saved / max(unpacked, 1):.1f} %"
+            for saved in (unpacked - size, plain_size - size, packed)
+        )
+        parts = f" ({by_plan} from the plan, {by_packing} from packing)" if packed else ""
         say(
-            f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}', "
-            f"{saving:.1f} % smaller than -Oz -flto"
+            f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'{_and(packed)}, "
+            f"{all} smaller than -Oz -flto{parts}"
         )
     return 0
+
+
+def _and(packed: int) -> str:
+    return " and packed relocations" if packed else ""
 
 
 def _link_plainly(task: _Link, output: Path) -> None:
@@ -259,8 +281,9 @@ def _members_in(path: Path) -> Iterator[bytes]:
         yield data
 
 
-def _measure_loaded(path: Path) -> int:
+def _measure_loaded(path: Path) -> tuple[int, int]:
+    """Return the loaded bytes of a linked file, and the bytes that packed relocations save."""
     try:
-        return measure_sizes(path).loaded
+        return measure_sizes(path).loaded, count_packed_bytes(path)
     except CompilerGymError:
-        return 0  # not an ELF file; a linker script can request other formats
+        return 0, 0  # not an ELF file; a linker script can request other formats
