@@ -19,6 +19,7 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Measure, is_requested
 from compiler_gym.tools.tune.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.tools.tune.builds import run_command as run
+from compiler_gym.tools.tune.llvm.size_plugin import load_words, with_settings
 
 __all__ = [
     "FAST",
@@ -217,7 +218,7 @@ def late_flags(plan: BinaryPlan) -> list[str]:
     """Return the flags for the link only, which is where such a plan generates code."""
     passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
-    return [*passes, *options, *plan.linker]
+    return [*passes, *options, *plan.linker, *load_words(plan, "-Wl,--load-pass-plugin=")]
 
 
 def frame_words(plan: BinaryPlan, functions: Iterable[str], path: Path) -> list[str]:
@@ -236,7 +237,8 @@ def frame_words(plan: BinaryPlan, functions: Iterable[str], path: Path) -> list[
 def plain_words(plan: BinaryPlan) -> list[str]:
     """Return the command that compiles, links and strips any sources with such a plan."""
     clang = tool_name("clang")
-    return [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
+    words = [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
+    return with_settings(words)
 
 
 def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
@@ -274,7 +276,7 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
     # Last, because the last level takes precedence; but after a -- there are only files.
     end = arguments.index("--") if "--" in arguments else len(arguments)
     quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
-    return [*compiler, *before, *arguments[:end], *quiet, *arguments[end:]]
+    return with_settings([*compiler, *before, *arguments[:end], *quiet, *arguments[end:]])
 
 
 def _is_linked_plainly(command: CompilerCommand) -> bool:
@@ -291,7 +293,7 @@ def link_words(
     binary: Binary, place: Place, flags: Sequence[str], output: Path, *, strip: bool = True
 ) -> list[str]:
     """Return the lld command that links `binary` to `output`; `place` maps known inputs."""
-    return _driver().link_words(binary, place, flags, output, strip=strip)
+    return with_settings(_driver().link_words(binary, place, flags, output, strip=strip))
 
 
 def _driver() -> Driver:

@@ -8,6 +8,7 @@ not in a table of decisions is safer than listing all dangerous flags.
 import re
 from collections.abc import Collection
 from functools import cache
+from itertools import filterfalse
 
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.toolchain import CLEAR, split_pipeline
@@ -24,6 +25,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     FLAG,
     LATE,
     LINKER,
+    PLUG_IN,
     SAVINGS,
     items,
 )
@@ -38,6 +40,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     PROGRAM,
     SMALL,
 )
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, is_rule
 
 __all__ = ["require_possible", "require_tried"]
 
@@ -50,6 +53,7 @@ _LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
 def require_possible(plan: BinaryPlan) -> None:
     """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
+    require_among(plan, "plug-in", filterfalse(is_rule, plan.plugin), (PLUGIN,))
     if plan.method == PROGRAM:
         require_nothing_in(plan, "profile", "after", "after_profile")
         require_among(plan, "flag", plan.flags, _FLAGS)
@@ -63,7 +67,7 @@ def require_possible(plan: BinaryPlan) -> None:
     if plan.method == SMALL:
         _require_small(plan)
         return
-    require_nothing_in(plan, "passes", "options")
+    require_nothing_in(plan, "passes", "options", "plugin")
     require_among(plan, "step after the link", plan.after, (BOLT,))
     if not plan.after:
         require_nothing_in(plan, "after_profile")
@@ -89,13 +93,14 @@ def _require_options(plan: BinaryPlan, late: Collection[str] = ()) -> None:
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:
     """Raise `PlanError` for `actions` of the file `name` that no search for size uses."""
-    require_among(BinaryPlan(name, PROGRAM), "action", actions, _names())
+    others = (action for action in actions if not is_rule(action.removeprefix(PLUG_IN)))
+    require_among(BinaryPlan(name, PROGRAM), "action", others, _names())
 
 
 @cache
 def _names() -> frozenset[str]:
     extra = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
-    return frozenset((*items(), *SAVINGS, *extra))
+    return frozenset((*items(), *SAVINGS, *extra, f"{PLUG_IN}{PLUGIN}"))
 
 
 @cache

@@ -7,6 +7,7 @@ that do not help. After that it alternates between passes, options and removals 
 out. Every cost is the size of the linked and stripped file that a plan produces.
 """
 
+import contextlib
 import hashlib
 import math
 import shutil
@@ -24,6 +25,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     BASE,
     FLAG,
     LINKER,
+    PLUG_IN,
     SAVINGS,
     SPACE,
     choices,
@@ -85,6 +87,7 @@ class SizeDecisions:
         yield "start", partial(SizeSearch.try_all, states=self._starts())
         yield "layout", partial(moves, moves=self.layout)
         yield "options", partial(moves, moves=options)
+        yield "rules", self._try_rules
         yield "dropping", SizeSearch.drop
         for number in range(_ROUNDS):
             yield "passes", partial(self._passes, seed=self.seed + number)
@@ -128,6 +131,13 @@ class SizeDecisions:
             unframed = tuple(action for action in start if action not in frames)
             starts = [start, unframed, without_outliner(start), *starts]
         return list(dict.fromkeys(starts))
+
+    def _try_rules(self, search: SizeSearch, stage: str, part: Allowance) -> None:
+        """Turn off each rule of the plug-in that changes the code of the best plan."""
+        with contextlib.suppress(CompilerGymError):
+            rules = self.maker.of(self.plan(search.best.actions)).list_rules()
+            moves = [f"{PLUG_IN}-{rule}" for rule in rules]
+            search.try_moves(stage, part, moves=moves, apply=with_action)
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)

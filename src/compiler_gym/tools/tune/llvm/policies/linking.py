@@ -41,6 +41,7 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.policies.choosing import read_policy
 from compiler_gym.tools.tune.llvm.policies.features import compute_features, list_functions
+from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, without_plugin
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import BinaryPlan
 
@@ -72,6 +73,16 @@ class _Link:
     @property
     def output(self) -> Path:
         return self.command.cwd / (self.command.output or "a.out")
+
+    def link_or_drop(self, plan: BinaryPlan, say: Callable[[str], None]) -> BinaryPlan | None:
+        """Link with `plan`, or without its plug-in if that fails; return the plan that worked."""
+        if self.link_with(plan):
+            return plan
+        simpler = without_plugin(plan)
+        if simpler == plan or not self.link_with(simpler):
+            return None
+        say(f"{self.output.name}: the link with the size plug-in failed; linked without it")
+        return simpler
 
     def link_with(self, plan: BinaryPlan) -> bool:
         """Link with `plan`, and return whether this succeeds; print warnings only in this case."""
@@ -142,6 +153,9 @@ def link(
         is_shared = "-shared" in command.link_flags
         modules = () if chooser.is_constant else task.modules()
         plan = chooser.rank_plans(compute_features(modules, is_shared=is_shared))[0]
+        if plan.plugin and (problem := explain_problem()):
+            say(f"{task.output.name}: linked without the size plug-in: {problem}")
+            plan = without_plugin(plan)
         return (
             _link_and_compare(task, plan, say)
             if _can_check(task, is_checked)
@@ -150,12 +164,13 @@ def link(
 
 
 def _link_once(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-    if not task.link_with(plan):
+    used = task.link_or_drop(plan, say)
+    if used is None:
         return task.link_without(plan, say)
     if task.output.is_file():
         size, packed = _measure_loaded(task.output)
         if task.packing and packed <= 0:
-            return _link_once(replace(task, packing=()), plan, say)
+            return _link_once(replace(task, packing=()), used, say)
         say(f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'{_and(packed)}")
     return 0
 
@@ -164,16 +179,16 @@ def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None])
     plain = task.folder / "plain"
     with ThreadPoolExecutor(1) as pool:  # run both links in parallel
         rival = pool.submit(_link_plainly, task, plain)
-        is_linked = task.link_with(plan)
+        used = task.link_or_drop(plan, say)
         error = rival.exception()
-    if not is_linked:
+    if used is None:
         return task.link_without(plan, say)
     if error is not None:
         say(f"{task.output.name}: plan '{plan.name}', not compared with -Oz -flto: {error}")
         return 0
     (size, _), (plain_size, packed) = _measure_loaded(task.output), _measure_loaded(plain)
     if task.packing and packed <= 0:  # do not require a newer C library for nothing
-        return _link_and_compare(replace(task, packing=()), plan, say)
+        return _link_and_compare(replace(task, packing=()), used, say)
     unpacked = plain_size + packed
     if size > plain_size:
         put(plain, task.output)
