@@ -12,6 +12,7 @@ from itertools import filterfalse
 
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.toolchain import CLEAR, split_pipeline
+from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     LAYOUT,
     NO_UNWINDING,
@@ -53,7 +54,12 @@ _LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
 def require_possible(plan: BinaryPlan) -> None:
     """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
-    require_among(plan, "plug-in", filterfalse(is_rule, plan.plugin), (PLUGIN,))
+    for name in filterfalse(is_rule, plan.plugin):
+        if name != PLUGIN:
+            raise PlanError(
+                f"the plan of {plan.name} needs the plug-in {name!r}, but this version of "
+                f"compiler-gym has {PLUGIN!r}: make a new plan with `compiler-gym tune`"
+            )
     if plan.method == PROGRAM:
         require_nothing_in(plan, "profile", "after", "after_profile")
         require_among(plan, "flag", plan.flags, _FLAGS)
