@@ -232,7 +232,7 @@ def test_a_build_and_its_script_load_it(
     ran = subprocess.run(["sh", "-c", script], check=False, capture_output=True, text=True)
     assert ran.returncode == 1
     assert f"needs the plug-in {PLUGIN}, but there is no /no-such.so" in ran.stderr
-    with pytest.raises(PlanError, match="which cannot be loaded: /no-such.so does not exist"):
+    with pytest.raises(PlanError, match="which cannot be loaded: /no-such"):
         LlvmTuner().build(binary, plan, tmp_path / "none", jobs=1)
 
 
