@@ -18,8 +18,7 @@ __all__ = ["BUILDS", "LADDER", "Build", "build", "by_recipe", "run", "write_scri
 
 _TOOLS = {"AR": "llvm-ar-22", "RANLIB": "llvm-ranlib-22", "NM": "llvm-nm-22"}
 _LLD = "-fuse-ld=lld"
-_COLLECT = f"{_LLD} -Wl,--gc-sections"
-_FOLD = f"{_COLLECT} -Wl,--icf=safe"
+_FOLD = f"{_LLD} -Wl,--gc-sections -Wl,--icf=safe"
 _PACK = f"{_FOLD} -Wl,-z,pack-relative-relocs"
 _DRIVER = Path(sys.executable).with_name("compiler-gym-cc")
 
@@ -57,7 +56,6 @@ LLVM's machine outliner in every function."""
 
 LADDER = {
     "-O2": Build("clang -O2", "clang-22", "-O2", _LLD),
-    "-Oz -flto": Build("clang -Oz -flto, collected", "clang-22", "-Oz -flto", _COLLECT),
     "baseline": BUILDS[4],
     "policy, unpacked": Build(
         "policy size, unpacked", f"{_DRIVER} --policy size --old-loaders", "-O2", _LLD

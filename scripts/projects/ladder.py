@@ -18,10 +18,9 @@ __all__ = ["measure_ladder", "project_table", "read_ladder"]
 _RESULTS = Path(__file__).parents[2] / "docs" / "projects.json"
 _TITLES = {
     "-O2": "`-O2`",
-    "-Oz -flto": "two flags",
-    "baseline": "three flags",
+    "baseline": "flags for size",
     "policy, unpacked": "`--policy size --old-loaders`",
-    "baseline, packed": "four flags: packed relocations",
+    "baseline, packed": "flags for size, packed",
     "policy": "`--policy size`",
     "tune": "`tune`",
 }
