@@ -79,5 +79,4 @@ def _tune(project: Project, into: Path, compilations: int) -> int:
     )
     if done.returncode:
         raise SystemExit(f"{project.name}: tune failed: {done.stderr[-2000:]}")
-    (binary,) = json.loads(done.stdout)["binaries"]
-    return int(binary["sizes"]["tuned"]["loaded"])
+    return sizes(folder / "tuned" / "bin" / project.binary).loaded

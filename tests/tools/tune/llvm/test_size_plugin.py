@@ -38,7 +38,7 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
 )
 from compiler_gym.tools.tune.llvm.whole import make_whole
 from tests.stand_ins import stand_in
-from tests.tools.tune.llvm.conftest import BUILD, needs_lld
+from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
 FILE = "compiler_gym_size.so"
@@ -253,16 +253,18 @@ def test_the_rules_that_change_a_program_can_be_turned_off(binary: Binary, tmp_p
     "is_there", [pytest.param(True, marks=needs_plugin), False], ids=["with", "without"]
 )
 def test_a_tuning_starts_from_it(
-    project: Path, tmp_path: Path, is_there: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, is_there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not is_there:
         monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
-    build, output = ("sh", "-ec", BUILD), tmp_path / "out"
+    project, output = tmp_path / "tree", tmp_path / "out"
+    project.mkdir()
+    (project / "nodes.c").write_text(NODES)
+    build = ("sh", "-ec", "$CC -O2 -c nodes.c && $CC nodes.o -o nodes")
     request = Request(build, project, output, compilations=20, measure=Measure.TEXT)
     (result,) = TuningJob(request, LlvmTuner()).run()
     assert (PLUGIN in result.found.plan.plugin) == is_there
-    script = tmp_path / "out" / "reproduce.sh"
-    assert ("COMPILER_GYM_SIZE_PLUGIN" in script.read_text()) == is_there
+    script = output / "reproduce.sh"
+    assert (PLUGIN_VARIABLE in script.read_text()) == is_there
     subprocess.run(["sh", script, project, tmp_path / "again"], check=True)
-    name = result.binary.name
-    assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out/bin" / name).read_bytes()
+    assert (tmp_path / "again/nodes").read_bytes() == (output / "bin/nodes").read_bytes()
