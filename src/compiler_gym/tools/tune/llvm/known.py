@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Plans that need no search: the fair rival, the recipes, and the plans of policies.
 
-Each is built with and without frame pointers and packed relocations. A search starts from the best
-plan and never returns a worse one.
+Each is built with and without frame pointers and packed relocations, and with the size plug-in. A
+search starts from the best plan and never returns a worse one.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -12,10 +12,13 @@ from pathlib import Path
 
 from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, list_shipped_recipes
 from compiler_gym.tools.tune.llvm import policies
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
 from compiler_gym.tools.tune.llvm.policies import read_policy
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
 
 __all__ = ["list_known_plans"]
+
+_FRAMED = (FRAMES, LEAVES)
 
 
 def list_known_plans(
@@ -28,11 +31,15 @@ def list_known_plans(
     """
     plans: list[BinaryPlan] = []
     for plan in _list_shipped(compiler):
-        base = replace(plan, name=name, sources=sources, flags=())
+        base = replace(plan, name=name, sources=sources, flags=(), plugin=())
         base = replace(base, linker=tuple(word for word in plan.linker if word != PACKED))
         packed = ((), (PACKED,)) if PACKED in words else ((),)
-        for flags, packing in product(((), (FRAMES,)), packed):
-            variant = replace(base, flags=flags, linker=(*base.linker, *packing))
+        # The fair rival, which has no passes, is built without the plug-in.
+        has_plugin = bool(plan.passes) and not explain_problem()
+        kinds = [((), ()), (_FRAMED, ()), *([(_FRAMED, (PLUGIN,))] if has_plugin else ())]
+        for (flags, plugin), packing in product(kinds, packed):
+            linker = (*base.linker, *packing)
+            variant = replace(base, flags=flags, plugin=plugin, linker=linker)
             if variant not in plans:
                 plans.append(variant)
     return plans
