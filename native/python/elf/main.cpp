@@ -22,7 +22,7 @@ namespace {
 
 using namespace compiler_gym::elf;
 
-// Columns by name: lists of names, and numbers as the bytes of uint64 or uint8.
+// Columns by name: lists of names, and numbers as the bytes of uint64.
 using Columns = nb::typed<nb::dict, nb::str, nb::any>;
 using Texts = nb::typed<nb::list, nb::str>;
 
@@ -38,9 +38,8 @@ nb::object plain(const std::vector<std::string>& names) {
   return list;
 }
 
-template <class Number>
-nb::object plain(const std::vector<Number>& column) {
-  return nb::bytes(reinterpret_cast<const char*>(column.data()), column.size() * sizeof(Number));
+nb::object plain(const std::vector<std::uint64_t>& column) {
+  return nb::bytes(reinterpret_cast<const char*>(column.data()), column.size() * sizeof(column[0]));
 }
 
 nb::object plain(std::uint64_t number) { return nb::int_(number); }
@@ -112,7 +111,7 @@ Texts demangle(const std::vector<std::string>& names) {
 }  // namespace
 
 NB_MODULE(_elf, m) {
-  m.doc() = "Tables of ELF files, as columns by name: numbers are the bytes of uint64 or uint8.";
+  m.doc() = "Tables of ELF files, as columns by name: numbers are the bytes of uint64.";
   m.def("read_file", &file, "data"_a,
         "The headers, sections, segments, symbols and relative relocations of an ELF file of any "
         "machine. Raises `ValueError` if it is not one, or is damaged.");

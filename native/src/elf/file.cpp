@@ -74,7 +74,7 @@ class Reader {
     }
   }
 
-  void read_symbols(const typename ELFT::Shdr& table, std::uint8_t dynamic) {
+  void read_symbols(const typename ELFT::Shdr& table, std::uint64_t dynamic) {
     const auto symbols = take(elf_.symbols(&table));
     if (symbols.empty()) return;
     const auto names = take(elf_.getStringTableForSymtab(table, sections_));

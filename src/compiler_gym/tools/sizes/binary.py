@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""Reads ELF files of any machine, and archives of them; refuses everything else with a reason.
+
+The tables come from LLVM's reader, which checks untrusted bytes, as columns of NumPy arrays.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym import _elf
+from compiler_gym.builds import RELOCATABLE, SHARED, is_bitcode, locate_members
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import read_regular
+
+__all__ = ["Binary", "Frames", "Numbers", "Sections", "Symbols", "Units", "read_binaries"]
+
+Numbers = NDArray[np.int64]
+_Row = TypeVar("_Row")
+_ADDRESSES = {"address", "value", "place", "target", "packed", "function", "table", "landing"}
+_MOST = np.uint64(1 << 61)
+"""Sizes and offsets above this are cut, so that sums do not overflow; no file reaches them."""
+_ALLOCATED, _EXECUTABLE, _NO_BITS, _LOADABLE = 2, 4, 8, 1
+_CORE = 4
+_MACHINES = {
+    3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "ARM",
+    62: "x86-64", 183: "AArch64", 243: "RISC-V", 258: "LoongArch",
+}  # fmt: skip
+_FOREIGN = {
+    b"MZ": "a Windows program (PE); `size` reads ELF files",
+    b"\xcf\xfa\xed\xfe": "a macOS file (Mach-O); `size` reads ELF files",
+    b"\xca\xfe\xba\xbe": "a macOS universal file (Mach-O) or a Java class; `size` reads ELF files",
+    b"\0asm": "a WebAssembly module; `size` reads ELF files",
+    b"!<thin>": "a thin archive, which contains no objects: pass the objects",
+    b"#!": "a script: pass the program that it starts",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sections:
+    """The sections, by index; the first is a dummy."""
+
+    name: list[str]
+    kind: Numbers
+    flags: Numbers
+    address: Numbers
+    offset: Numbers
+    size: Numbers
+    link: Numbers
+    alignment: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Segments:
+    kind: Numbers
+    flags: Numbers
+    offset: Numbers
+    address: Numbers
+    size: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbols:
+    """The symbol table, then the dynamic one."""
+
+    name: list[str]
+    value: Numbers
+    size: Numbers
+    section: Numbers
+    """The index of the section, 0 for undefined symbols."""
+    kind: Numbers
+    binding: Numbers
+    dynamic: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Relocations:
+    place: Numbers
+    target: Numbers
+    packed: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frames:
+    """The unwind entries of functions, with their exception tables."""
+
+    offset: Numbers
+    size: Numbers
+    function: Numbers
+    function_size: Numbers
+    saved: Numbers
+    """The number of registers that the function saves."""
+    table: Numbers
+    landing: Numbers
+    """The address of the first landing pad; 0 if there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Units:
+    """The address ranges of compile units."""
+
+    name: list[str]
+    unit: Numbers
+    """For each range, the index of the name of its source file."""
+    low: Numbers
+    high: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Binary:
+    """An ELF file: an executable, a shared object, or an object."""
+
+    name: str
+    data: bytes
+    bits: int
+    little: int
+    kind: int
+    machine: int
+    entry: int
+    header_size: int
+    segments_at: int
+    segments_size: int
+    sections_at: int
+    sections_size: int
+    sections: Sections
+    segments: _Segments
+    symbols: Symbols
+    relocations: _Relocations
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether a linker wrote it; objects have sections but no segments."""
+        return self.kind != RELOCATABLE
+
+    @property
+    def description(self) -> str:
+        """The machine and the type, for people."""
+        machine = _MACHINES.get(self.machine, f"machine {self.machine}")
+        kind = "executable"
+        if not self.is_linked:
+            kind = "object"
+        elif self.kind == SHARED:
+            kind = "executable, position-independent" if self.is_program else "shared library"
+        return f"{machine} {kind}"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it can be started: it has an interpreter, or is not a shared object."""
+        return self.kind != SHARED or 3 in self.segments.kind
+
+    @cached_property
+    def in_file(self) -> NDArray[np.bool_]:
+        """For each section, whether the file contains its bytes."""
+        return (self.sections.kind != _NO_BITS) & (self.sections.kind != 0)
+
+    @cached_property
+    def is_loaded(self) -> NDArray[np.bool_]:
+        """For each section, whether it is loaded from the file."""
+        return self.in_file & ((self.sections.flags & _ALLOCATED) != 0)
+
+    @cached_property
+    def is_code(self) -> NDArray[np.bool_]:
+        """For each section, whether it is loaded and contains machine code."""
+        return self.is_loaded & ((self.sections.flags & _EXECUTABLE) != 0)
+
+    @cached_property
+    def loaded_ranges(self) -> list[tuple[int, int]]:
+        """The parts of the file that are loaded, in order, as starts and ends."""
+        table = self.segments if self.is_linked else self.sections
+        chosen = self.segments.kind == _LOADABLE if self.is_linked else self.is_loaded
+        starts, sizes = table.offset[chosen].tolist(), table.size[chosen].tolist()
+        ranges: list[tuple[int, int]] = []
+        for start, size in sorted(zip(starts, sizes, strict=True)):
+            start = max(start, ranges[-1][1]) if ranges else start
+            end = min(start + size, len(self.data))
+            if end > start:
+                ranges.append((start, end))
+        return ranges
+
+    @cached_property
+    def frames(self) -> Frames:
+        """The unwind entries in ``.eh_frame`` of a linked file."""
+        frames, address = self.contents(".eh_frame"), self.address(".eh_frame")
+        tables = self.contents(".gcc_except_table")
+        tables_at = self.address(".gcc_except_table")
+        if not self.is_linked:
+            frames = b""  # their addresses are relocations
+        found = _elf.read_frames(frames, address, tables, tables_at, self.bits, bool(self.little))
+        return _table(Frames, found)
+
+    @cached_property
+    def units(self) -> Units:
+        """The compile units, if there is debug information."""
+        if not any(name.startswith((".debug_info", ".zdebug_info")) for name in self.sections.name):
+            return _table(Units, {"name": [], "unit": b"", "low": b"", "high": b""})
+        return _table(Units, _elf.read_units(self.data))
+
+    def contents(self, name: str) -> bytes:
+        """Return the bytes of the section called `name`; empty if there is none."""
+        if name not in self.sections.name or not self.in_file[index := self._index(name)]:
+            return b""
+        start = int(self.sections.offset[index])
+        return self.data[start : start + int(self.sections.size[index])]
+
+    def address(self, name: str) -> int:
+        """Return the address of the section called `name`, or 0."""
+        if name not in self.sections.name:
+            return 0
+        return int(self.sections.address[self._index(name)]) % (1 << 64)
+
+    def offsets(self, addresses: Numbers) -> Numbers:
+        """Return the place in the file of each address; -1 for those that it does not contain."""
+        order = np.flatnonzero(self.is_loaded & (self.sections.size > 0))
+        order = order[np.argsort(self.sections.address[order], kind="stable")]
+        result = np.full(len(addresses), -1, dtype=np.int64)
+        if not self.is_linked or not len(order):
+            return result
+        starts = self.sections.address[order]
+        at = np.searchsorted(starts, addresses, side="right") - 1
+        section = order[np.maximum(at, 0)]
+        within = addresses - self.sections.address[section]
+        inside = (at >= 0) & (within >= 0) & (within < self.sections.size[section])
+        places = self.sections.offset[section] + within
+        inside &= places < len(self.data)
+        result[inside] = places[inside]
+        return result
+
+    def _index(self, name: str) -> int:
+        return self.sections.name.index(name)
+
+
+def read_binaries(path: Path) -> tuple[bytes, list[tuple[str, int, int, Binary | None]]]:
+    """Return the bytes of `path`, and its ELF files with their starts and sizes.
+
+    An archive has one row for each member, without a `Binary` if the member is not ELF. Raises
+    `ProjectError` if the file cannot be read or is something else.
+    """
+    try:
+        data = read_regular(path)
+    except IsADirectoryError as error:
+        raise ProjectError(f"{path} is a folder: pass a program, library or object") from error
+    except OSError as error:
+        raise ProjectError(f"cannot read {path}: {error.strerror}") from error
+    if data.startswith(b"!<arch>\n"):
+        return data, list(_read_members(path, data))
+    return data, [(path.name, 0, len(data), _read(str(path), path.name, data))]
+
+
+def _read_members(path: Path, data: bytes) -> Iterator[tuple[str, int, int, Binary | None]]:
+    for name, start, size in locate_members(data):
+        if start + size > len(data):
+            raise ProjectError(f"{path} is cut off in its member {name}: build it again")
+        member = data[start : start + size]
+        binary = None
+        if member.startswith(b"\x7fELF"):
+            binary = _read(f"{path}({name})", name, member)
+        yield name, start, size, binary
+
+
+def _read(path: str, name: str, data: bytes) -> Binary:
+    if not data:
+        raise ProjectError(f"{path} is empty: pass a program, library or object")
+    if is_bitcode(data):
+        raise ProjectError(f"{path} is LLVM bitcode: link it, and pass the program")
+    for magic, meaning in _FOREIGN.items():
+        if data.startswith(magic):
+            raise ProjectError(f"{path} is {meaning}")
+    if not data.startswith(b"\x7fELF"):
+        raise ProjectError(f"{path} is not an ELF file: pass a program, library or object")
+    try:
+        tables = dict(_elf.read_file(data))
+    except ValueError as error:
+        raise ProjectError(f"{path} is damaged or cut off: {error}: build it again") from error
+    kinds = {"sections": Sections, "segments": _Segments, "symbols": Symbols}
+    kinds["relocations"] = _Relocations
+    for field, kind in kinds.items():
+        tables[field] = _table(kind, tables[field])
+    binary = Binary(name, data, **tables)
+    _refuse(path, binary)
+    return binary
+
+
+def _refuse(path: str, binary: Binary) -> None:
+    """Raise `ProjectError` if the file is ELF, but not something whose sizes mean anything."""
+    if binary.kind == _CORE:
+        raise ProjectError(f"{path} is a core dump: pass the program that crashed")
+    if b"UPX!" in binary.data[:1024] and len(binary.sections.name) <= 1:
+        raise ProjectError(f"{path} is packed by UPX: unpack it with `upx -d`, or pass the original")
+    allocated = (binary.sections.flags & _ALLOCATED) != 0
+    has_debug = any(name.startswith(".debug_") for name in binary.sections.name)
+    if has_debug and binary.is_linked and not binary.is_code.any() and allocated.any():
+        raise ProjectError(f"{path} contains only split debug information: pass the program itself")
+    if not binary.is_linked and any(name.endswith(".dwo") for name in binary.sections.name):
+        if not allocated.any():
+            raise ProjectError(f"{path} contains only split debug information: pass its object")
+
+
+def _table(kind: Callable[..., _Row], columns: dict[str, Any]) -> _Row:
+    """Return the columns as a record of arrays."""
+    names: list[str] = [field.name for field in fields(kind)]  # pyright: ignore[reportArgumentType]
+    return kind(*(_column(name, columns[name]) for name in names))
+
+
+def _column(name: str, values: Any) -> Any:
+    if isinstance(values, list):
+        return values
+    numbers = np.frombuffer(values, np.uint64)
+    if name in _ADDRESSES:
+        return numbers.view(np.int64)
+    return np.minimum(numbers, _MOST).astype(np.int64)

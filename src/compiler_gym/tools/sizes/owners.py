@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Lists functions and variables of a file, and groups them by crate, namespace, package or source.
+
+Names are demangled, without the hashes that change from build to build.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from compiler_gym import _elf
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import read_regular
+from compiler_gym.tools.sizes.binary import Binary, Numbers
+
+__all__ = [
+    "Items",
+    "Owner",
+    "group_by_file",
+    "group_by_function",
+    "group_by_namespace",
+    "list_items",
+    "plain_names",
+]
+
+_VARIABLE, _FUNCTION, _INDIRECT = 1, 2, 10
+_LARGEST_SECTION = 0xFF00
+"""Indices from here on have other meanings."""
+_ARM = 40
+_RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
+_RUST_CRATE_HASH = re.compile(r"\[[0-9a-f]{8,16}\]")
+_LLVM_SUFFIX = re.compile(r"\s*\(?\.llvm\.\d+\)?")
+_RUST_ESCAPES = {
+    "$LT$": "<", "$GT$": ">", "$RF$": "&", "$BP$": "*", "$LP$": "(", "$RP$": ")", "$C$": ",",
+    "$u20$": " ", "$u27$": "'", "$u5b$": "[", "$u5d$": "]", "$u7b$": "{", "$u7d$": "}",
+    "$u3b$": ";", "$u2b$": "+", "$u22$": '"', "..": "::",
+}  # fmt: skip
+_RUST_ESCAPE = re.compile("|".join(map(re.escape, _RUST_ESCAPES)))
+_LEGACY = re.compile(r"^_ZN.*17h[0-9a-f]{16}E")
+_SPECIAL = re.compile(
+    r"^(?:(?:vtable|typeinfo|typeinfo name|VTT|guard variable|construction vtable|"
+    r"non-virtual thunk|virtual thunk|covariant return thunk|reference temporary #\d+) (?:for|to) )"
+)
+_PATH = re.compile(r"([A-Za-z_]\w*)(?:<.*?>)?::")
+_GO = re.compile(r"^(?:go:|type:)?(?P<package>[\w.\-/~%]*?/?[\w\-~%]+)\.[\w(\[*]")
+_MAP_LLD = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\([^()]*\)$", re.M)
+_MAP_GNU = re.compile(r"^ \S+\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$", re.M)
+_NO_SYMBOL = "[no symbol]"
+_NO_SOURCE = "[no source known]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Functions and variables that do not overlap, in the order of the file."""
+
+    start: Numbers
+    """The offset in the file."""
+    size: Numbers
+    section: Numbers
+    symbol: Numbers
+    """The index of the symbol, or -1 for a function without one."""
+
+    def find(self, places: Numbers) -> Numbers:
+        """Return the index of the item at each offset in the file, or -1."""
+        if not len(self.start):
+            return np.full(len(places), -1, dtype=np.int64)
+        at = np.searchsorted(self.start, places, side="right") - 1
+        index = np.maximum(at, 0)
+        inside = (at >= 0) & (places < self.start[index] + self.size[index])
+        return np.where(inside, at, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A function, variable, crate or file, and its bytes."""
+
+    name: str
+    size: int
+    """The bytes of code or data."""
+    unwind: int = 0
+    """The bytes of unwind entries for the code."""
+
+    @property
+    def loaded(self) -> int:
+        """All bytes."""
+        return self.size + self.unwind
+
+
+def list_items(binary: Binary) -> Items:
+    """Return the functions and variables that `binary` loads from the file.
+
+    Functions without a symbol are found by their unwind entries.
+    """
+    symbols, sections = binary.symbols, binary.sections
+    last = min(len(sections.name), _LARGEST_SECTION)
+    section = np.where(symbols.section < last, symbols.section, 0)
+    is_named = np.isin(symbols.kind, (_VARIABLE, _FUNCTION, _INDIRECT)) | (symbols.kind == 0)
+    chosen = is_named & (section > 0) & (symbols.size > 0) & binary.is_loaded[section]
+    value = symbols.value & -2 if binary.machine == _ARM else symbols.value
+    within = value - (sections.address[section] if binary.is_linked else 0)
+    chosen &= (within >= 0) & (within < sections.size[section])
+    index = np.flatnonzero(chosen)
+    start = sections.offset[section[index]] + within[index]
+    frames = binary.frames
+    places = binary.offsets(frames.function)
+    is_placed = places >= 0
+    start = np.concatenate((start, places[is_placed]))
+    size = np.concatenate((symbols.size[index], frames.function_size[is_placed]))
+    symbol = np.concatenate((index, np.full(int(is_placed.sum()), -1)))
+    owner = np.concatenate((section[index], _sections_at(binary, places[is_placed])))
+    return _separate(Items(start, size, owner, symbol), len(binary.data))
+
+
+def _sections_at(binary: Binary, places: Numbers) -> Numbers:
+    order = np.flatnonzero(binary.is_loaded & (binary.sections.size > 0))
+    order = order[np.argsort(binary.sections.offset[order], kind="stable")]
+    if not len(order):
+        return np.zeros(len(places), dtype=np.int64)
+    at = np.searchsorted(binary.sections.offset[order], places, side="right") - 1
+    return order[np.maximum(at, 0)]
+
+
+def _separate(items: Items, end: int) -> Items:
+    """Sort items, and cut those that begin within an earlier one."""
+    order = np.lexsort((items.symbol < 0, -items.size, items.start))
+    start, size = items.start[order], items.size[order]
+    ends = np.minimum(start + size, end)
+    before = np.concatenate(([0], np.maximum.accumulate(ends)[:-1])) if len(ends) else ends
+    start = np.maximum(start, before)
+    left = ends > start
+    order = order[left]
+    return Items(
+        start[left], (ends - start)[left], items.section[order], items.symbol[order]
+    )
+
+
+def group_by_function(binary: Binary) -> list[Owner]:
+    """Return the functions and variables by their plain names, the largest first."""
+    items, unwind = _measure_items(binary)
+    names = plain_names(binary, items)
+    return _sum(names, items.size, unwind)
+
+
+def group_by_namespace(binary: Binary) -> list[Owner]:
+    """Return the crates, C++ namespaces and Go packages of all symbols, the largest first."""
+    items, unwind = _measure_items(binary)
+    names = plain_names(binary, items)
+    is_go = ".gopclntab" in binary.sections.name
+    cache = {name: _namespace(name, is_go=is_go) for name in set(names)}
+    return _sum([cache[name] for name in names], items.size, unwind)
+
+
+def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
+    """Return the sources in the debug information, or the objects and archive members in a map."""
+    if link_map is not None:
+        low, size, names = _read_map(link_map)
+        places = binary.offsets(low)
+        loaded = places >= 0
+        return _sum([n for n, is_loaded in zip(names, loaded, strict=True) if is_loaded],
+                    size[loaded], np.zeros(int(loaded.sum()), dtype=np.int64))  # fmt: skip
+    units, frames = binary.units, binary.frames
+    order = np.argsort(units.low, kind="stable")
+    low, high, unit = units.low[order], units.high[order], units.unit[order]
+    unwind = np.zeros(len(low), dtype=np.int64)
+    if len(low):
+        at = np.searchsorted(low, frames.function, side="right") - 1
+        inside = (at >= 0) & (frames.function < high[np.maximum(at, 0)])
+        np.add.at(unwind, at[inside], frames.size[inside])
+    names = [units.name[index] or _NO_SOURCE for index in unit.tolist()]
+    known = _sum(names, np.clip(high - low, 0, len(binary.data)), unwind)
+    return known
+
+
+def _read_map(path: Path) -> tuple[Numbers, Numbers, list[str]]:
+    try:
+        text = read_regular(path).decode(errors="replace")
+    except OSError as error:
+        raise ProjectError(f"cannot read the linker map {path}: {error.strerror}") from error
+    rows = _MAP_LLD.findall(text) or _MAP_GNU.findall(text)
+    rows = [row for row in rows if len(row[0]) <= 16 and int(row[1], 16)]
+    if not rows:
+        raise ProjectError(f"{path} is not a map of lld or GNU ld: link with -Wl,-Map={path}")
+    low = np.array([int(address, 16) for address, _, _ in rows], dtype=np.uint64).view(np.int64)
+    size = np.array([min(int(size, 16), 1 << 61) for _, size, _ in rows], dtype=np.int64)
+    return low, size, [name.strip() for _, _, name in rows]
+
+
+def plain_names(binary: Binary, items: Items) -> list[str]:
+    """Return the demangled name of each item, without hashes of Rust and LLVM."""
+    mangled = [binary.symbols.name[i] if i >= 0 else "" for i in items.symbol.tolist()]
+    return [
+        _plain(name, readable) if name else _NO_SYMBOL
+        for name, readable in zip(mangled, _elf.demangle(mangled), strict=True)
+    ]
+
+
+def _plain(mangled: str, readable: str) -> str:
+    if ".llvm." in readable:
+        readable = _LLVM_SUFFIX.sub("", readable)
+    if mangled.startswith("_R"):
+        return _RUST_CRATE_HASH.sub("", readable)
+    if _LEGACY.match(mangled):
+        readable = _RUST_HASH.sub("", readable)
+        readable = _RUST_ESCAPE.sub(lambda match: _RUST_ESCAPES[match[0]], readable)
+        return readable.replace("_<", "<", 1) if readable.startswith("_<") else readable
+    return readable
+
+
+def _namespace(name: str, *, is_go: bool = False) -> str:
+    """Return the outermost crate, namespace or package of a plain name.
+
+    >>> _namespace("<alloc::vec::Vec<T> as core::fmt::Debug>::fmt")
+    'alloc'
+    >>> _namespace("encoding/json.(*Decoder).Decode", is_go=True)
+    'encoding/json'
+    """
+    if name == _NO_SYMBOL:
+        return name
+    if is_go and (match := _GO.match(name)):
+        return match["package"]
+    name = _SPECIAL.sub("", name)
+    head = name if name.startswith("<") else name.partition("(")[0]
+    match = _PATH.search(head)
+    return match[1] if match else "[no namespace]"
+
+
+def _measure_items(binary: Binary) -> tuple[Items, Numbers]:
+    """Return the items, and the bytes of the unwind entries of each."""
+    items, frames = list_items(binary), binary.frames
+    unwind = np.zeros(len(items.start), dtype=np.int64)
+    owner = items.find(binary.offsets(frames.function))
+    np.add.at(unwind, owner[owner >= 0], frames.size[owner >= 0])
+    return items, unwind
+
+
+def _sum(names: Iterable[str], sizes: Numbers, unwind: Numbers) -> list[Owner]:
+    sums: dict[str, tuple[int, int]] = {}
+    for name, size, entry in zip(names, sizes.tolist(), unwind.tolist(), strict=True):
+        old = sums.get(name, (0, 0))
+        sums[name] = (old[0] + size, old[1] + entry)
+    owners = [Owner(name, *both) for name, both in sums.items()]
+    return sorted(owners, key=lambda owner: (-owner.loaded, owner.name))
