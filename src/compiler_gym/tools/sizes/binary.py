@@ -290,14 +290,15 @@ def _refuse(path: str, binary: Binary) -> None:
     if binary.kind == _CORE:
         raise ProjectError(f"{path} is a core dump: pass the program that crashed")
     if b"UPX!" in binary.data[:1024] and len(binary.sections.name) <= 1:
-        raise ProjectError(f"{path} is packed by UPX: unpack it with `upx -d`, or pass the original")
-    allocated = (binary.sections.flags & _ALLOCATED) != 0
-    has_debug = any(name.startswith(".debug_") for name in binary.sections.name)
-    if has_debug and binary.is_linked and not binary.is_code.any() and allocated.any():
+        raise ProjectError(
+            f"{path} is packed by UPX: unpack it with `upx -d`, or pass the original"
+        )
+    has_code = binary.is_code.any() or not binary.sections.name
+    has_debug = any(name.startswith((".debug_", ".zdebug_")) for name in binary.sections.name)
+    if has_debug and not has_code and (binary.sections.kind == _NO_BITS).any():
         raise ProjectError(f"{path} contains only split debug information: pass the program itself")
-    if not binary.is_linked and any(name.endswith(".dwo") for name in binary.sections.name):
-        if not allocated.any():
-            raise ProjectError(f"{path} contains only split debug information: pass its object")
+    if has_debug and all(".dwo" in name for name in binary.sections.name if ".debug_" in name):
+        raise ProjectError(f"{path} contains only split debug information: pass its object")
 
 
 def _table(kind: Callable[..., _Row], columns: dict[str, Any]) -> _Row:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Lists functions and variables of a file, and groups them by crate, namespace, package or source.
+"""Groups the bytes of functions and variables by name, crate, namespace, package or source.
 
 Names are demangled, without the hashes that change from build to build.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,21 +15,10 @@ from compiler_gym import _elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 from compiler_gym.tools.sizes.binary import Binary, Numbers
+from compiler_gym.tools.sizes.items import Items
 
-__all__ = [
-    "Items",
-    "Owner",
-    "group_by_file",
-    "group_by_function",
-    "group_by_namespace",
-    "list_items",
-    "plain_names",
-]
+__all__ = ["Owner", "group_by_file", "group_by_namespace", "plain_names", "sum_by_name"]
 
-_VARIABLE, _FUNCTION, _INDIRECT = 1, 2, 10
-_LARGEST_SECTION = 0xFF00
-"""Indices from here on have other meanings."""
-_ARM = 40
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 _RUST_CRATE_HASH = re.compile(r"\[[0-9a-f]{8,16}\]")
 _LLVM_SUFFIX = re.compile(r"\s*\(?\.llvm\.\d+\)?")
@@ -52,27 +41,6 @@ _NO_SYMBOL = "[no symbol]"
 _NO_SOURCE = "[no source known]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Items:
-    """Functions and variables that do not overlap, in the order of the file."""
-
-    start: Numbers
-    """The offset in the file."""
-    size: Numbers
-    section: Numbers
-    symbol: Numbers
-    """The index of the symbol, or -1 for a function without one."""
-
-    def find(self, places: Numbers) -> Numbers:
-        """Return the index of the item at each offset in the file, or -1."""
-        if not len(self.start):
-            return np.full(len(places), -1, dtype=np.int64)
-        at = np.searchsorted(self.start, places, side="right") - 1
-        index = np.maximum(at, 0)
-        inside = (at >= 0) & (places < self.start[index] + self.size[index])
-        return np.where(inside, at, -1)
-
-
 @dataclass(frozen=True, slots=True)
 class Owner:
     """A function, variable, crate or file, and its bytes."""
@@ -89,68 +57,11 @@ class Owner:
         return self.size + self.unwind
 
 
-def list_items(binary: Binary) -> Items:
-    """Return the functions and variables that `binary` loads from the file.
-
-    Functions without a symbol are found by their unwind entries.
-    """
-    symbols, sections = binary.symbols, binary.sections
-    last = min(len(sections.name), _LARGEST_SECTION)
-    section = np.where(symbols.section < last, symbols.section, 0)
-    is_named = np.isin(symbols.kind, (_VARIABLE, _FUNCTION, _INDIRECT)) | (symbols.kind == 0)
-    chosen = is_named & (section > 0) & (symbols.size > 0) & binary.is_loaded[section]
-    value = symbols.value & -2 if binary.machine == _ARM else symbols.value
-    within = value - (sections.address[section] if binary.is_linked else 0)
-    chosen &= (within >= 0) & (within < sections.size[section])
-    index = np.flatnonzero(chosen)
-    start = sections.offset[section[index]] + within[index]
-    frames = binary.frames
-    places = binary.offsets(frames.function)
-    is_placed = places >= 0
-    start = np.concatenate((start, places[is_placed]))
-    size = np.concatenate((symbols.size[index], frames.function_size[is_placed]))
-    symbol = np.concatenate((index, np.full(int(is_placed.sum()), -1)))
-    owner = np.concatenate((section[index], _sections_at(binary, places[is_placed])))
-    return _separate(Items(start, size, owner, symbol), len(binary.data))
-
-
-def _sections_at(binary: Binary, places: Numbers) -> Numbers:
-    order = np.flatnonzero(binary.is_loaded & (binary.sections.size > 0))
-    order = order[np.argsort(binary.sections.offset[order], kind="stable")]
-    if not len(order):
-        return np.zeros(len(places), dtype=np.int64)
-    at = np.searchsorted(binary.sections.offset[order], places, side="right") - 1
-    return order[np.maximum(at, 0)]
-
-
-def _separate(items: Items, end: int) -> Items:
-    """Sort items, and cut those that begin within an earlier one."""
-    order = np.lexsort((items.symbol < 0, -items.size, items.start))
-    start, size = items.start[order], items.size[order]
-    ends = np.minimum(start + size, end)
-    before = np.concatenate(([0], np.maximum.accumulate(ends)[:-1])) if len(ends) else ends
-    start = np.maximum(start, before)
-    left = ends > start
-    order = order[left]
-    return Items(
-        start[left], (ends - start)[left], items.section[order], items.symbol[order]
-    )
-
-
-def group_by_function(binary: Binary) -> list[Owner]:
-    """Return the functions and variables by their plain names, the largest first."""
-    items, unwind = _measure_items(binary)
-    names = plain_names(binary, items)
-    return _sum(names, items.size, unwind)
-
-
-def group_by_namespace(binary: Binary) -> list[Owner]:
-    """Return the crates, C++ namespaces and Go packages of all symbols, the largest first."""
-    items, unwind = _measure_items(binary)
-    names = plain_names(binary, items)
+def group_by_namespace(binary: Binary, names: list[str]) -> list[str]:
+    """Return the crate, C++ namespace or Go package of each name."""
     is_go = ".gopclntab" in binary.sections.name
     cache = {name: _namespace(name, is_go=is_go) for name in set(names)}
-    return _sum([cache[name] for name in names], items.size, unwind)
+    return [cache[name] for name in names]
 
 
 def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
@@ -159,7 +70,7 @@ def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
         low, size, names = _read_map(link_map)
         places = binary.offsets(low)
         loaded = places >= 0
-        return _sum([n for n, is_loaded in zip(names, loaded, strict=True) if is_loaded],
+        return sum_by_name([n for n, is_loaded in zip(names, loaded, strict=True) if is_loaded],
                     size[loaded], np.zeros(int(loaded.sum()), dtype=np.int64))  # fmt: skip
     units, frames = binary.units, binary.frames
     order = np.argsort(units.low, kind="stable")
@@ -170,8 +81,7 @@ def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
         inside = (at >= 0) & (frames.function < high[np.maximum(at, 0)])
         np.add.at(unwind, at[inside], frames.size[inside])
     names = [units.name[index] or _NO_SOURCE for index in unit.tolist()]
-    known = _sum(names, np.clip(high - low, 0, len(binary.data)), unwind)
-    return known
+    return sum_by_name(names, np.clip(high - low, 0, len(binary.data)), unwind)
 
 
 def _read_map(path: Path) -> tuple[Numbers, Numbers, list[str]]:
@@ -227,16 +137,8 @@ def _namespace(name: str, *, is_go: bool = False) -> str:
     return match[1] if match else "[no namespace]"
 
 
-def _measure_items(binary: Binary) -> tuple[Items, Numbers]:
-    """Return the items, and the bytes of the unwind entries of each."""
-    items, frames = list_items(binary), binary.frames
-    unwind = np.zeros(len(items.start), dtype=np.int64)
-    owner = items.find(binary.offsets(frames.function))
-    np.add.at(unwind, owner[owner >= 0], frames.size[owner >= 0])
-    return items, unwind
-
-
-def _sum(names: Iterable[str], sizes: Numbers, unwind: Numbers) -> list[Owner]:
+def sum_by_name(names: Iterable[str], sizes: Numbers, unwind: Numbers) -> list[Owner]:
+    """Return an owner for each name, the largest first."""
     sums: dict[str, tuple[int, int]] = {}
     for name, size, entry in zip(names, sizes.tolist(), unwind.tolist(), strict=True):
         old = sums.get(name, (0, 0))

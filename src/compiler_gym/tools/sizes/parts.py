@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.tools.sizes.binary import Binary, Numbers
-from compiler_gym.tools.sizes.owners import list_items
+from compiler_gym.tools.sizes.items import Items, spread
 
-__all__ = ["Part", "PartSize", "find_runs", "measure_parts", "paint", "spread"]
+__all__ = ["Part", "PartSize", "find_runs", "measure_parts", "part_of_section"]
 
 Bytes = NDArray[np.uint8]
 _CHUNK = 1 << 22
@@ -86,9 +86,9 @@ class PartSize:
         return PartSize(self.loaded + other.loaded, self.total + other.total)
 
 
-def measure_parts(binary: Binary) -> Mapping[Part, PartSize]:
+def measure_parts(binary: Binary, items: Items) -> Mapping[Part, PartSize]:
     """Return the size of each part of `binary` that has one; they add up to the file."""
-    painted = paint(binary)
+    painted = _paint(binary, items)
     total = _count(painted, [(0, len(painted))])
     loaded = _count(painted, binary.loaded_ranges)
     return {
@@ -98,19 +98,20 @@ def measure_parts(binary: Binary) -> Mapping[Part, PartSize]:
     }
 
 
-def paint(binary: Binary) -> Bytes:
+def _paint(binary: Binary, items: Items) -> Bytes:
     """Return the index in `Part` of each byte of the file."""
     unknown = len(_PARTS)
     painted = np.full(len(binary.data), unknown, dtype=np.uint8)
     _paint_segments(binary, painted)
     _paint_sections(binary, painted)
+    _paint_code_gaps(binary, items, painted)
     for start, size in (
         (0, binary.header_size),
         (binary.segments_at, binary.segments_size),
         (binary.sections_at, binary.sections_size),
     ):
         painted[start : start + size] = _PARTS.index(Part.HEADERS)
-    _paint_gaps(painted, unknown)
+    _paint_gaps(binary.data, painted, unknown)
     return painted
 
 
@@ -132,14 +133,13 @@ def _paint_sections(binary: Binary, painted: Bytes) -> None:
     table = binary.sections
     for index in np.flatnonzero(binary.in_file & (table.size > 0)).tolist():
         start, size = int(table.offset[index]), int(table.size[index])
-        part = _part_of_section(table.name[index], int(table.kind[index]), int(table.flags[index]))
+        part = part_of_section(table.name[index], int(table.kind[index]), int(table.flags[index]))
         painted[start : start + size] = _PARTS.index(part)
         if part is Part.CONSTANTS:
             _paint_strings(binary.data, painted, start, size)
-    _paint_code_gaps(binary, painted)
 
 
-def _part_of_section(name: str, kind: int, flags: int) -> Part:
+def part_of_section(name: str, kind: int, flags: int) -> Part:
     for part, pattern in _BY_NAME:
         if pattern.match(name):
             return part
@@ -157,17 +157,19 @@ def _part_of_section(name: str, kind: int, flags: int) -> Part:
 def _paint_strings(data: bytes, painted: Bytes, start: int, size: int) -> None:
     """Paint runs of printable characters, with the zero after them."""
     contents = np.frombuffer(data, np.uint8)[start : start + size]
-    starts, sizes = find_runs(_PRINTABLE[contents])
-    is_text = sizes >= _LEAST_TEXT
-    starts, sizes = starts[is_text], sizes[is_text]
-    ends = starts + sizes
-    has_zero = (ends < len(contents)) & (contents[np.minimum(ends, len(contents) - 1)] == 0)
-    painted[start + spread(starts, sizes + has_zero)] = _PARTS.index(Part.STRINGS)
+    starts = is_text = _PRINTABLE[contents]
+    for _ in range(_LEAST_TEXT - 1):  # where so many characters follow each other
+        starts = starts[:-1] & is_text[len(is_text) - len(starts) + 1 :]
+    is_text = np.zeros(len(contents), dtype=np.bool_)
+    for at in range(_LEAST_TEXT if len(starts) else 0):
+        is_text[at : at + len(starts)] |= starts
+    is_text[1:] |= is_text[:-1] & (contents[1:] == 0)
+    painted[start : start + size][is_text] = _PARTS.index(Part.STRINGS)
 
 
-def _paint_code_gaps(binary: Binary, painted: Bytes) -> None:
+def _paint_code_gaps(binary: Binary, items: Items, painted: Bytes) -> None:
     """Paint the gaps between functions that are smaller than their alignment."""
-    items, table = list_items(binary), binary.sections
+    table = binary.sections
     if not len(items.start):
         return
     ends = items.start + items.size
@@ -178,11 +180,12 @@ def _paint_code_gaps(binary: Binary, painted: Bytes) -> None:
     painted[spread(ends[:-1][small], gaps[small])] = _PARTS.index(Part.PADDING)
 
 
-def _paint_gaps(painted: Bytes, unknown: int) -> None:
+def _paint_gaps(data: bytes, painted: Bytes, unknown: int) -> None:
     """Paint what no header claims: gaps are padding, and what is after the last one is not."""
     starts, sizes = find_runs(painted == unknown)
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
-        is_padding = size <= _LARGEST_PAGE and start + size < len(painted)
+        is_zero = not data[start : start + size].strip(b"\0")
+        is_padding = start + size < len(painted) and (size <= _LARGEST_PAGE or is_zero)
         part = Part.PADDING if is_padding else Part.OTHER
         painted[start : start + size] = _PARTS.index(part)
 
@@ -200,16 +203,6 @@ def find_runs(mask: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
         edges = np.concatenate((edges, [len(mask)]))
     edges = edges.astype(np.int64)
     return edges[::2], edges[1::2] - edges[::2]
-
-
-def spread(starts: Numbers, sizes: Numbers) -> Numbers:
-    """Return all indices of ranges that have a size.
-
-    >>> spread(np.array([1, 7]), np.array([2, 3]))
-    array([1, 2, 7, 8, 9])
-    """
-    before = np.cumsum(sizes) - sizes
-    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()), dtype=np.int64)
 
 
 def _count(painted: Bytes, ranges: list[tuple[int, int]]) -> Numbers:
