@@ -51,7 +51,8 @@ class Analysis:
     @cached_property
     def is_rust(self) -> bool:
         """Whether parts were written in Rust."""
-        return b"rustc version" in self._compilers or b"/rustc/" in self.binary.data
+        compilers = self.binary.contents(".comment")
+        return b"rustc version" in compilers or b"library/std/src/" in self.binary.data
 
     @cached_property
     def is_go(self) -> bool:
@@ -67,7 +68,3 @@ class Analysis:
     def is_code(self) -> NDArray[np.bool_]:
         """For each item, whether it is a function."""
         return self.binary.is_code[self.items.section]
-
-    @property
-    def _compilers(self) -> bytes:
-        return self.binary.contents(".comment")

@@ -2,6 +2,7 @@
 """Finds functions with the same instructions, as a linker that folds identical code does."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compiler_gym.tools.sizes.analysis import Analysis
 from compiler_gym.tools.sizes.binary import Numbers
@@ -9,8 +10,7 @@ from compiler_gym.tools.sizes.binary import Numbers
 __all__ = ["count_folded"]
 
 _INDEX_ENTRY = 8
-_MOST_ROUNDS = 8
-"""Functions that call folded functions may be equal then; after a few rounds none is left."""
+_ALIGNMENT = 16
 _IS_FUNCTION = 1 << 31
 
 
@@ -21,42 +21,57 @@ def count_folded(analysis: Analysis, *, is_safe: bool) -> int | None:
     cannot be read.
     """
     binary, items, references = analysis.binary, analysis.items, analysis.references
-    if references is None:
+    if references is None or not len(items.start):
         return None
-    source, target = items.find(references.place), items.find(references.target)
-    can_fold = analysis.is_code & (items.size > 0)
-    throwing = items.find(binary.offsets(binary.frames.function[binary.frames.table != 0]))
-    can_fold[throwing[throwing >= 0]] = False
+    can_fold = analysis.is_code.copy()
+    can_fold[_drop_missing(items.find(binary.offsets(_throwing(analysis))))] = False
     if is_safe:
-        pointed = items.find(references.pointers)
-        can_fold[pointed[pointed >= 0]] = False
-    code = np.frombuffer(binary.data, np.uint8).copy()
-    moved = references.is_code & (source >= 0) & (source != target)
-    place, source, target = references.place[moved], source[moved], target[moved]
-    targets = references.target[moved]
-    begins = (target >= 0) & (items.start[target] == targets)
-    folded = np.arange(len(items.start), dtype=np.int64)
-    for _ in range(_MOST_ROUNDS):
-        value = np.where(begins, folded[target] | _IS_FUNCTION, targets).astype(np.uint32)
-        for byte in range(4):
-            code[place + byte] = (value >> np.uint32(8 * byte)).astype(np.uint8)
-        before, folded = folded, _fold(items.start, items.size, can_fold, code.tobytes())
-        if np.array_equal(before, folded):
-            break
+        can_fold[_drop_missing(items.find(references.pointers))] = False
+    folded = _fold(analysis, can_fold)
     is_copy = folded != np.arange(len(folded))
     ends = np.append(items.start[1:], items.start[-1:] + items.size[-1:])
-    gaps = np.where(ends - items.start - items.size < 16, ends - items.start, items.size)
+    gaps = np.where(ends - items.start - items.size < _ALIGNMENT, ends - items.start, items.size)
     unwind = analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
     return int((gaps + unwind)[is_copy].sum())
 
 
-def _fold(start: Numbers, size: Numbers, can_fold: Numbers, code: bytes) -> Numbers:
-    """Return for each item the index of the first with the same bytes."""
-    folded = np.arange(len(start), dtype=np.int64)
-    sizes, counts = np.unique(size[can_fold], return_counts=True)
-    shared = can_fold & np.isin(size, sizes[counts > 1])
+def _throwing(analysis: Analysis) -> Numbers:
+    frames = analysis.binary.frames
+    return frames.function[frames.table != 0]
+
+
+def _drop_missing(items: Numbers) -> Numbers:
+    return items[items >= 0]
+
+
+def _fold(analysis: Analysis, can_fold: NDArray[np.bool_]) -> Numbers:
+    """Return for each item the index of the first that equals it."""
+    items, references = analysis.items, analysis.references
+    assert references is not None, "the caller checks the machine"
+    sizes, counts = np.unique(items.size[can_fold], return_counts=True)
+    can_fold = can_fold & np.isin(items.size, sizes[counts > 1])
+    source, target = items.find(references.place), items.find(references.target)
+    moved = references.is_code & (source >= 0) & (source != target)
+    moved[moved] = can_fold[source[moved]]
+    place, source, target = references.place[moved], source[moved], target[moved]
+    targets = references.target[moved]
+    begins = (target >= 0) & (items.start[target] == targets)
+    code = np.frombuffer(analysis.binary.data, np.uint8).copy()
+    folded = np.arange(len(items.start), dtype=np.int64)
     first: dict[bytes, int] = {}
-    for index in np.flatnonzero(shared).tolist():
-        begin = int(start[index])
-        folded[index] = first.setdefault(code[begin : begin + int(size[index])], index)
+    changed = can_fold
+    while changed.any():
+        before = folded.copy()
+        value = np.where(begins, folded[target] | _IS_FUNCTION, targets).astype(np.uint32)
+        for byte in range(4):
+            code[place + byte] = (value >> np.uint32(8 * byte)).astype(np.uint8)
+        view = memoryview(code)
+        for index in np.flatnonzero(changed).tolist():
+            start = int(items.start[index])
+            body = bytes(view[start : start + int(items.size[index])])
+            folded[index] = first.setdefault(body, index)
+        # A function that uses a folded one may equal another now.
+        changed = np.zeros(len(folded), dtype=np.bool_)
+        changed[source[begins & (folded[target] != before[target])]] = True
+        changed &= folded == np.arange(len(folded))
     return folded

@@ -27,6 +27,7 @@ _KEPT = (".comment", ".shstrtab", ".gnu_debuglink", ".ARM.attributes", ".riscv.a
 """Sections that ``strip`` keeps although they are not loaded."""
 _INDEX_ENTRY = 8
 """The bytes of a function in the index of unwind entries, ``.eh_frame_hdr``."""
+_POLICY_MEASURED = "chosen, never larger (validation)"
 _STANDARD_CRATES = {"std", "core", "alloc", "[no namespace]"}
 
 
@@ -202,7 +203,9 @@ def _folded(analysis: Analysis, *, is_safe: bool) -> PartSize | None:
 
 def merge_strings(analysis: Analysis) -> PartSize | None:
     """Return the bytes of strings that are the end of another one."""
-    if analysis.is_go or analysis.is_rust:
+    # Without symbols, tables of characters look like strings.
+    has_symbols = bool((analysis.binary.symbols.dynamic == 0).any())
+    if analysis.is_go or analysis.is_rust or not has_symbols:
         return None
     strings = list_strings(analysis)
     return _both(sum(len(text) + 1 for text in strings) - merged_size(strings))
@@ -248,12 +251,13 @@ def _landing_bytes(landing: Numbers, analysis: Analysis) -> int:
 def apply_policy(analysis: Analysis) -> PartSize | None:
     """Return the bytes that our policy saved of held-out programs of this size, on average."""
     from compiler_gym.lazy import part
+    from compiler_gym.tools.tune.commands.policies import policy_named
 
     binary = analysis.binary
     is_other = analysis.is_go or analysis.is_rust or not binary.is_linked
     if binary.machine != _X86_64 or is_other:
         return None
-    known = part("policies", "llvm").read_policy("size").known["chosen, never larger (validation)"]
+    known = part("policies", "llvm").read_policy(policy_named("size")).known[_POLICY_MEASURED]
     loaded = sum(size.loaded for size in analysis.parts.values())
     return _both(int(loaded * -float(known.split()[0]) / 100))
 
