@@ -18,7 +18,7 @@ from compiler_gym.builds import RELOCATABLE, SHARED, is_bitcode, locate_members
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
-__all__ = ["Binary", "Frames", "Numbers", "Sections", "Symbols", "Units", "read_binaries"]
+__all__ = ["Binary", "Frames", "Member", "Numbers", "Sections", "Symbols", "Units", "read_binaries"]
 
 Numbers = NDArray[np.int64]
 _Row = TypeVar("_Row")
@@ -234,11 +234,19 @@ class Binary:
         return self.sections.name.index(name)
 
 
-def read_binaries(path: Path) -> tuple[bytes, list[tuple[str, int, int, Binary | None]]]:
-    """Return the bytes of `path`, and its ELF files with their starts and sizes.
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A file in an archive, or the only file."""
 
-    An archive has one row for each member, without a `Binary` if the member is not ELF. Raises
-    `ProjectError` if the file cannot be read or is something else.
+    size: int
+    binary: Binary | None
+    """The ELF file; None for a member that is something else."""
+
+
+def read_binaries(path: Path) -> tuple[bytes, list[Member]]:
+    """Return the bytes of the file `path`, and its members if it is an archive.
+
+    Raises `ProjectError` if the file cannot be read or is something else.
     """
     try:
         data = read_regular(path)
@@ -248,10 +256,10 @@ def read_binaries(path: Path) -> tuple[bytes, list[tuple[str, int, int, Binary |
         raise ProjectError(f"cannot read {path}: {error.strerror}") from error
     if data.startswith(b"!<arch>\n"):
         return data, list(_read_members(path, data))
-    return data, [(path.name, 0, len(data), _read(str(path), path.name, data))]
+    return data, [Member(len(data), _read(str(path), path.name, data))]
 
 
-def _read_members(path: Path, data: bytes) -> Iterator[tuple[str, int, int, Binary | None]]:
+def _read_members(path: Path, data: bytes) -> Iterator[Member]:
     for name, start, size in locate_members(data):
         if start + size > len(data):
             raise ProjectError(f"{path} is cut off in its member {name}: build it again")
@@ -259,7 +267,7 @@ def _read_members(path: Path, data: bytes) -> Iterator[tuple[str, int, int, Bina
         binary = None
         if member.startswith(b"\x7fELF"):
             binary = _read(f"{path}({name})", name, member)
-        yield name, start, size, binary
+        yield Member(size, binary)
 
 
 def _read(path: str, name: str, data: bytes) -> Binary:

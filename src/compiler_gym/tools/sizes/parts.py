@@ -140,6 +140,7 @@ def _paint_sections(binary: Binary, painted: Bytes) -> None:
 
 
 def part_of_section(name: str, kind: int, flags: int) -> Part:
+    """Return the part to which most of a section belongs."""
     for part, pattern in _BY_NAME:
         if pattern.match(name):
             return part

@@ -73,9 +73,7 @@ def strip(analysis: Analysis) -> PartSize | None:
     from compiler_gym.tools.sizes.parts import part_of_section
 
     for index in range(len(table.name)):
-        part = part_of_section(
-            table.name[index], int(table.kind[index]), int(table.flags[index])
-        )
+        part = part_of_section(table.name[index], int(table.kind[index]), int(table.flags[index]))
         if table.flags[index] & 2 or part not in removes or table.name[index] in _KEPT:
             kept.append(index)
     if len(kept) == len(table.name):
