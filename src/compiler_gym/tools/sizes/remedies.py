@@ -15,7 +15,8 @@ from compiler_gym.builds import SHARED
 from compiler_gym.tools.sizes.analysis import Analysis
 from compiler_gym.tools.sizes.binary import Numbers
 from compiler_gym.tools.sizes.folding import count_folded
-from compiler_gym.tools.sizes.parts import Part, PartSize
+from compiler_gym.tools.sizes.owners import group_by_namespace
+from compiler_gym.tools.sizes.parts import Part, PartSize, part_of_section
 from compiler_gym.tools.sizes.strings import list_strings, merged_size
 
 __all__ = ["Remedy", "Suggestion", "suggest_remedies"]
@@ -25,8 +26,12 @@ _WITH_RELR = {3, 21, 40, 62, 183, 243, 258}
 """The machines for which linkers pack relocations."""
 _KEPT = (".comment", ".shstrtab", ".gnu_debuglink", ".ARM.attributes", ".riscv.attributes")
 """Sections that ``strip`` keeps although they are not loaded."""
+_CONTENTS = 1
+"""The kind of sections that linkers may remove; notes stay."""
 _INDEX_ENTRY = 8
 """The bytes of a function in the index of unwind entries, ``.eh_frame_hdr``."""
+_CODE_CLANG, _CODE_GCC = 8, 16
+"""The bytes of code that a frame pointer costs a function, on average, measured on C programs."""
 _POLICY_MEASURED = "chosen, never larger (validation)"
 _STANDARD_CRATES = {"std", "core", "alloc", "[no namespace]"}
 
@@ -70,8 +75,6 @@ def strip(analysis: Analysis) -> PartSize | None:
         return None
     removes = {Part.DEBUG, Part.NAMES, Part.SYMBOLS, Part.RELOCATIONS}
     kept: list[int] = []
-    from compiler_gym.tools.sizes.parts import part_of_section
-
     for index in range(len(table.name)):
         part = part_of_section(table.name[index], int(table.kind[index]), int(table.flags[index]))
         if table.flags[index] & 2 or part not in removes or table.name[index] in _KEPT:
@@ -143,13 +146,11 @@ def use_frame_pointers(analysis: Analysis) -> PartSize | None:
     if binary.machine != _X86_64 or analysis.is_go or not len(frames.size):
         return None
     # With a frame pointer, the entry has the same few steps whatever the function pushes.
-    saved = frames.saved
-    body = 17 + 4 * (frames.table != 0) + 13 + 2 * np.maximum(saved - 1, 0) + (saved > 1)
-    length = (body + 7) // 8 * 8
-    gains = frames.size - length
-    has_frame = gains > 0
-    code = 4 * int(has_frame.sum())
-    return _both(int(gains[has_frame].sum()) - code)
+    others = np.maximum(frames.saved - 1, 0)
+    body = 30 + 4 * (frames.table != 0) + 2 * others + (others > 0)
+    gain = int((frames.size - (body + 7) // 8 * 8).sum())
+    is_clang = analysis.is_rust or b"clang version" in binary.contents(".comment")
+    return _both(gain - len(frames.size) * (_CODE_CLANG if is_clang else _CODE_GCC))
 
 
 def collect_sections(analysis: Analysis) -> PartSize | None:
@@ -157,9 +158,10 @@ def collect_sections(analysis: Analysis) -> PartSize | None:
     binary = analysis.binary
     if analysis.references is None or analysis.is_go:
         return None
-    dead = ~find_live(analysis)
+    is_contents = binary.sections.kind[analysis.items.section] == _CONTENTS
+    dead = is_contents & ~find_live(analysis)
     sizes = analysis.items.size + analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
-    return _both(int(sizes[dead].sum())) if binary.is_program or dead.any() else None
+    return _both(int(sizes[dead].sum()))
 
 
 def find_live(analysis: Analysis) -> NDArray[np.bool_]:
@@ -201,9 +203,7 @@ def _folded(analysis: Analysis, *, is_safe: bool) -> PartSize | None:
 
 def merge_strings(analysis: Analysis) -> PartSize | None:
     """Return the bytes of strings that are the end of another one."""
-    # Without symbols, tables of characters look like strings.
-    has_symbols = bool((analysis.binary.symbols.dynamic == 0).any())
-    if analysis.is_go or analysis.is_rust or not has_symbols:
+    if analysis.is_go or analysis.is_rust:
         return None
     strings = list_strings(analysis)
     return _both(sum(len(text) + 1 for text in strings) - merged_size(strings))
@@ -223,8 +223,6 @@ def _landing(analysis: Analysis, skipped: Iterable[str]) -> PartSize | None:
     binary, frames = analysis.binary, analysis.binary.frames
     if not analysis.throws:
         return None
-    from compiler_gym.tools.sizes.owners import group_by_namespace
-
     owner = analysis.items.find(binary.offsets(frames.function))
     crates = group_by_namespace(binary, analysis.names)
     is_kept = np.array([crate in skipped for crate in crates] + [False], dtype=np.bool_)
@@ -274,7 +272,7 @@ REMEDIES = (
     Remedy(
         "packed relocations", "-Wl,-z,pack-relative-relocs",
         "Needs glibc 2.36, musl 1.2.4 or Android 9 at run time.",
-        pack_relocations, is_exact=True,
+        pack_relocations,
     ),
     Remedy(
         "no unwind tables", "-fno-asynchronous-unwind-tables -fno-unwind-tables",

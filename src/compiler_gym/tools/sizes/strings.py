@@ -10,25 +10,32 @@ from compiler_gym.tools.sizes.analysis import Analysis
 
 __all__ = ["list_strings", "merged_size"]
 
-_WRITABLE, _STRINGS = 1, 0x20
-_STRING = re.compile(rb"(?<![^\0])[\t\n\r\x20-\x7e]+(?=\0)")
-"""A string between two zeros, or at the beginning."""
+_WRITABLE = 1
+_STRING = re.compile(rb"[\t\n\r\x20-\x7e]+(?=\0)")
 
 
 def list_strings(analysis: Analysis) -> list[bytes]:
-    """Return the strings in constants outside of variables, which a linker may not merge."""
-    binary, table, items = analysis.binary, analysis.binary.sections, analysis.items
+    """Return the strings that something refers to, without those in named variables.
+
+    Strings that are already the end of another one are left out. Empty for machines whose
+    references cannot be read.
+    """
+    binary, items, references = analysis.binary, analysis.items, analysis.references
+    if references is None:
+        return []
+    table = binary.sections
     strings: list[bytes] = []
-    for index in np.flatnonzero(binary.is_loaded & ~binary.is_code).tolist():
-        is_text = table.name[index].startswith(".rodata") or table.flags[index] & _STRINGS
-        if table.flags[index] & _WRITABLE or table.kind[index] != 1 or not is_text:
-            continue
+    targets = np.unique(references.pointers)
+    targets = targets[items.find(targets) < 0]
+    read_only = binary.is_loaded & ~binary.is_code & ((table.flags & _WRITABLE) == 0)
+    for index in np.flatnonzero(read_only & (table.kind == 1)).tolist():
         start, end = int(table.offset[index]), int(table.offset[index] + table.size[index])
-        inside = (items.start >= start) & (items.start < end)
-        edges = zip(items.start[inside].tolist(), items.size[inside].tolist(), strict=True)
-        for first, size in [*edges, (end, 0)]:
-            strings += _STRING.findall(binary.data, start, first)
-            start = first + size
+        for target in targets[(targets >= start) & (targets < end)].tolist():
+            if target < start:  # within the last string
+                continue
+            if match := _STRING.match(binary.data, target, end):
+                strings.append(match[0])
+                start = match.end()
     return strings
 
 
