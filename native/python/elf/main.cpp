@@ -76,8 +76,8 @@ Columns file(const nb::bytes& data) {
               sections.size, sections.link, sections.alignment),
       columns({"kind", "flags", "offset", "address", "size"}, segments.kind, segments.flags,
               segments.offset, segments.address, segments.size),
-      columns({"name", "value", "size", "section", "kind", "binding", "dynamic"}, symbols.name,
-              symbols.value, symbols.size, symbols.section, symbols.kind, symbols.binding,
+      columns({"name", "value", "size", "section", "kind", "dynamic"}, symbols.name,
+              symbols.value, symbols.size, symbols.section, symbols.kind,
               symbols.dynamic),
       columns({"place", "target", "packed"}, relocations.place, relocations.target,
               relocations.packed));

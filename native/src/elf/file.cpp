@@ -87,7 +87,6 @@ class Reader {
       to.size.push_back(symbol.st_size);
       to.section.push_back(index);
       to.kind.push_back(symbol.getType());
-      to.binding.push_back(symbol.getBinding());
       to.dynamic.push_back(dynamic);
     }
   }

@@ -27,7 +27,7 @@ struct Segments {
 // Of the symbol table, then of the dynamic one. `section` is 0 for undefined symbols.
 struct Symbols {
   std::vector<std::string> name;
-  std::vector<std::uint64_t> value, size, section, kind, binding, dynamic;
+  std::vector<std::uint64_t> value, size, section, kind, dynamic;
 };
 
 // Relocations that add the address at which the file is loaded. The target is the addend of the

@@ -62,7 +62,7 @@ class Analysis:
     @cached_property
     def throws(self) -> bool:
         """Whether functions have exception tables."""
-        return bool(self.binary.frames.table.any())
+        return bool(self.binary.frames["table"].any())
 
     @property
     def is_code(self) -> NDArray[np.bool_]:

@@ -4,11 +4,11 @@
 The tables come from LLVM's reader, which checks untrusted bytes, as columns of NumPy arrays.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,9 @@ from compiler_gym.builds import RELOCATABLE, SHARED, is_bitcode, locate_members
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
-__all__ = ["Binary", "Frames", "Member", "Numbers", "Sections", "Symbols", "Units", "read_binaries"]
+__all__ = ["Binary", "Member", "Numbers", "Table", "read_binaries"]
 
 Numbers = NDArray[np.int64]
-_Row = TypeVar("_Row")
 _ADDRESSES = {"address", "value", "place", "target", "packed", "function", "table", "landing"}
 _MOST = np.uint64(1 << 61)
 """Sizes and offsets above this are cut, so that sums do not overflow; no file reaches them."""
@@ -42,73 +41,15 @@ _FOREIGN = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sections:
-    """The sections, by index; the first is a dummy."""
+class Table:
+    """A table of an ELF file, with the columns that `compiler_gym._elf` describes."""
 
     name: list[str]
-    kind: Numbers
-    flags: Numbers
-    address: Numbers
-    offset: Numbers
-    size: Numbers
-    link: Numbers
-    alignment: Numbers
+    """The names of the rows, if they have names."""
+    columns: Mapping[str, Numbers]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Segments:
-    kind: Numbers
-    flags: Numbers
-    offset: Numbers
-    address: Numbers
-    size: Numbers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Symbols:
-    """The symbol table, then the dynamic one."""
-
-    name: list[str]
-    value: Numbers
-    size: Numbers
-    section: Numbers
-    """The index of the section, 0 for undefined symbols."""
-    kind: Numbers
-    binding: Numbers
-    dynamic: Numbers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Relocations:
-    place: Numbers
-    target: Numbers
-    packed: Numbers
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Frames:
-    """The unwind entries of functions, with their exception tables."""
-
-    offset: Numbers
-    size: Numbers
-    function: Numbers
-    function_size: Numbers
-    saved: Numbers
-    """The number of registers that the function saves."""
-    table: Numbers
-    landing: Numbers
-    """The address of the first landing pad; 0 if there is none."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Units:
-    """The address ranges of compile units."""
-
-    name: list[str]
-    unit: Numbers
-    """For each range, the index of the name of its source file."""
-    low: Numbers
-    high: Numbers
+    def __getitem__(self, column: str) -> Numbers:
+        return self.columns[column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,10 +68,10 @@ class Binary:
     segments_size: int
     sections_at: int
     sections_size: int
-    sections: Sections
-    segments: _Segments
-    symbols: Symbols
-    relocations: _Relocations
+    sections: Table
+    segments: Table
+    symbols: Table
+    relocations: Table
 
     @property
     def is_linked(self) -> bool:
@@ -151,29 +92,29 @@ class Binary:
     @property
     def is_program(self) -> bool:
         """Whether it can be started: it has an interpreter, or is not a shared object."""
-        return self.kind != SHARED or 3 in self.segments.kind
+        return self.kind != SHARED or 3 in self.segments["kind"]
 
     @cached_property
     def in_file(self) -> NDArray[np.bool_]:
         """For each section, whether the file contains its bytes."""
-        return (self.sections.kind != _NO_BITS) & (self.sections.kind != 0)
+        return (self.sections["kind"] != _NO_BITS) & (self.sections["kind"] != 0)
 
     @cached_property
     def is_loaded(self) -> NDArray[np.bool_]:
         """For each section, whether it is loaded from the file."""
-        return self.in_file & ((self.sections.flags & _ALLOCATED) != 0)
+        return self.in_file & ((self.sections["flags"] & _ALLOCATED) != 0)
 
     @cached_property
     def is_code(self) -> NDArray[np.bool_]:
         """For each section, whether it is loaded and contains machine code."""
-        return self.is_loaded & ((self.sections.flags & _EXECUTABLE) != 0)
+        return self.is_loaded & ((self.sections["flags"] & _EXECUTABLE) != 0)
 
     @cached_property
     def loaded_ranges(self) -> list[tuple[int, int]]:
         """The parts of the file that are loaded, in order, as starts and ends."""
         table = self.segments if self.is_linked else self.sections
-        chosen = self.segments.kind == _LOADABLE if self.is_linked else self.is_loaded
-        starts, sizes = table.offset[chosen].tolist(), table.size[chosen].tolist()
+        chosen = self.segments["kind"] == _LOADABLE if self.is_linked else self.is_loaded
+        starts, sizes = table["offset"][chosen].tolist(), table["size"][chosen].tolist()
         ranges: list[tuple[int, int]] = []
         for start, size in sorted(zip(starts, sizes, strict=True)):
             start = max(start, ranges[-1][1]) if ranges else start
@@ -183,7 +124,7 @@ class Binary:
         return ranges
 
     @cached_property
-    def frames(self) -> Frames:
+    def frames(self) -> Table:
         """The unwind entries in ``.eh_frame`` of a linked file."""
         frames, address = self.contents(".eh_frame"), self.address(".eh_frame")
         tables = self.contents(".gcc_except_table")
@@ -191,41 +132,42 @@ class Binary:
         if not self.is_linked:
             frames = b""  # their addresses are relocations
         found = _elf.read_frames(frames, address, tables, tables_at, self.bits, bool(self.little))
-        return _table(Frames, found)
+        return _table(found)
 
     @cached_property
-    def units(self) -> Units:
+    def units(self) -> Table:
         """The compile units, if there is debug information."""
-        if not any(name.startswith((".debug_info", ".zdebug_info")) for name in self.sections.name):
-            return _table(Units, {"name": [], "unit": b"", "low": b"", "high": b""})
-        return _table(Units, _elf.read_units(self.data))
+        try:
+            return _table(_elf.read_units(self.data))
+        except ValueError:  # it is damaged, but not where sizes are
+            return _table({"name": [], "unit": b"", "low": b"", "high": b""})
 
     def contents(self, name: str) -> bytes:
         """Return the bytes of the section called `name`; empty if there is none."""
         if name not in self.sections.name or not self.in_file[index := self._index(name)]:
             return b""
-        start = int(self.sections.offset[index])
-        return self.data[start : start + int(self.sections.size[index])]
+        start = int(self.sections["offset"][index])
+        return self.data[start : start + int(self.sections["size"][index])]
 
     def address(self, name: str) -> int:
         """Return the address of the section called `name`, or 0."""
         if name not in self.sections.name:
             return 0
-        return int(self.sections.address[self._index(name)]) % (1 << 64)
+        return int(self.sections["address"][self._index(name)]) % (1 << 64)
 
     def offsets(self, addresses: Numbers) -> Numbers:
         """Return the place in the file of each address; -1 for those that it does not contain."""
-        order = np.flatnonzero(self.is_loaded & (self.sections.size > 0))
-        order = order[np.argsort(self.sections.address[order], kind="stable")]
+        order = np.flatnonzero(self.is_loaded & (self.sections["size"] > 0))
+        order = order[np.argsort(self.sections["address"][order], kind="stable")]
         result = np.full(len(addresses), -1, dtype=np.int64)
         if not self.is_linked or not len(order):
             return result
-        starts = self.sections.address[order]
+        starts = self.sections["address"][order]
         at = np.searchsorted(starts, addresses, side="right") - 1
         section = order[np.maximum(at, 0)]
-        within = addresses - self.sections.address[section]
-        inside = (at >= 0) & (within >= 0) & (within < self.sections.size[section])
-        places = self.sections.offset[section] + within
+        within = addresses - self.sections["address"][section]
+        inside = (at >= 0) & (within >= 0) & (within < self.sections["size"][section])
+        places = self.sections["offset"][section] + within
         inside &= places < len(self.data)
         result[inside] = places[inside]
         return result
@@ -284,10 +226,8 @@ def _read(path: str, name: str, data: bytes) -> Binary:
         tables = dict(_elf.read_file(data))
     except ValueError as error:
         raise ProjectError(f"{path} is damaged or cut off: {error}: build it again") from error
-    kinds = {"sections": Sections, "segments": _Segments, "symbols": Symbols}
-    kinds["relocations"] = _Relocations
-    for field, kind in kinds.items():
-        tables[field] = _table(kind, tables[field])
+    for table in ("sections", "segments", "symbols", "relocations"):
+        tables[table] = _table(tables[table])
     binary = Binary(name, data, **tables)
     _refuse(path, binary)
     return binary
@@ -303,21 +243,18 @@ def _refuse(path: str, binary: Binary) -> None:
         )
     has_code = binary.is_code.any() or not binary.sections.name
     has_debug = any(name.startswith((".debug_", ".zdebug_")) for name in binary.sections.name)
-    if has_debug and not has_code and (binary.sections.kind == _NO_BITS).any():
+    if has_debug and not has_code and (binary.sections["kind"] == _NO_BITS).any():
         raise ProjectError(f"{path} contains only split debug information: pass the program itself")
     if has_debug and all(".dwo" in name for name in binary.sections.name if ".debug_" in name):
         raise ProjectError(f"{path} contains only split debug information: pass its object")
 
 
-def _table(kind: Callable[..., _Row], columns: dict[str, Any]) -> _Row:
-    """Return the columns as a record of arrays."""
-    names: list[str] = [field.name for field in fields(kind)]  # pyright: ignore[reportArgumentType]
-    return kind(*(_column(name, columns[name]) for name in names))
+def _table(columns: dict[str, Any]) -> Table:
+    numbers = {name: _column(name, values) for name, values in columns.items() if name != "name"}
+    return Table(columns.get("name", []), numbers)
 
 
-def _column(name: str, values: Any) -> Any:
-    if isinstance(values, list):
-        return values
+def _column(name: str, values: bytes) -> Numbers:
     numbers = np.frombuffer(values, np.uint64)
     if name in _ADDRESSES:
         return numbers.view(np.int64)

@@ -37,7 +37,7 @@ def count_folded(analysis: Analysis, *, is_safe: bool) -> int | None:
 
 def _throwing(analysis: Analysis) -> Numbers:
     frames = analysis.binary.frames
-    return frames.function[frames.table != 0]
+    return frames["function"][frames["table"] != 0]
 
 
 def _drop_missing(items: Numbers) -> Numbers:

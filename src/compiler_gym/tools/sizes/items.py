@@ -43,30 +43,30 @@ def list_items(binary: Binary) -> Items:
     """
     symbols, sections = binary.symbols, binary.sections
     last = min(len(sections.name), _LARGEST_SECTION)
-    section = np.where(symbols.section < last, symbols.section, 0)
-    is_named = np.isin(symbols.kind, (_VARIABLE, _FUNCTION, _INDIRECT)) | (symbols.kind == 0)
-    chosen = is_named & (section > 0) & (symbols.size > 0) & binary.is_loaded[section]
-    value = symbols.value & -2 if binary.machine == _ARM else symbols.value
-    within = value - (sections.address[section] if binary.is_linked else 0)
-    chosen &= (within >= 0) & (within < sections.size[section])
+    section = np.where(symbols["section"] < last, symbols["section"], 0)
+    is_named = np.isin(symbols["kind"], (_VARIABLE, _FUNCTION, _INDIRECT)) | (symbols["kind"] == 0)
+    chosen = is_named & (section > 0) & (symbols["size"] > 0) & binary.is_loaded[section]
+    value = symbols["value"] & -2 if binary.machine == _ARM else symbols["value"]
+    within = value - (sections["address"][section] if binary.is_linked else 0)
+    chosen &= (within >= 0) & (within < sections["size"][section])
     index = np.flatnonzero(chosen)
-    start = sections.offset[section[index]] + within[index]
+    start = sections["offset"][section[index]] + within[index]
     frames = binary.frames
-    places = binary.offsets(frames.function)
+    places = binary.offsets(frames["function"])
     is_placed = places >= 0
     start = np.concatenate((start, places[is_placed]))
-    size = np.concatenate((symbols.size[index], frames.function_size[is_placed]))
+    size = np.concatenate((symbols["size"][index], frames["function_size"][is_placed]))
     symbol = np.concatenate((index, np.full(int(is_placed.sum()), -1)))
     owner = np.concatenate((section[index], _sections_at(binary, places[is_placed])))
     return _separate(Items(start, size, owner, symbol), len(binary.data))
 
 
 def _sections_at(binary: Binary, places: Numbers) -> Numbers:
-    order = np.flatnonzero(binary.is_loaded & (binary.sections.size > 0))
-    order = order[np.argsort(binary.sections.offset[order], kind="stable")]
+    order = np.flatnonzero(binary.is_loaded & (binary.sections["size"] > 0))
+    order = order[np.argsort(binary.sections["offset"][order], kind="stable")]
     if not len(order):
         return np.zeros(len(places), dtype=np.int64)
-    at = np.searchsorted(binary.sections.offset[order], places, side="right") - 1
+    at = np.searchsorted(binary.sections["offset"][order], places, side="right") - 1
     return order[np.maximum(at, 0)]
 
 
@@ -85,8 +85,8 @@ def _separate(items: Items, end: int) -> Items:
 def measure_unwinding(binary: Binary, items: Items) -> Numbers:
     """Return the bytes of the unwind entry of each item."""
     unwind = np.zeros(len(items.start), dtype=np.int64)
-    owner = items.find(binary.offsets(binary.frames.function))
-    np.add.at(unwind, owner[owner >= 0], binary.frames.size[owner >= 0])
+    owner = items.find(binary.offsets(binary.frames["function"]))
+    np.add.at(unwind, owner[owner >= 0], binary.frames["size"][owner >= 0])
     return unwind
 
 

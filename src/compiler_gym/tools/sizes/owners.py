@@ -73,13 +73,13 @@ def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
         return sum_by_name([n for n, is_loaded in zip(names, loaded, strict=True) if is_loaded],
                     size[loaded], np.zeros(int(loaded.sum()), dtype=np.int64))  # fmt: skip
     units, frames = binary.units, binary.frames
-    order = np.argsort(units.low, kind="stable")
-    low, high, unit = units.low[order], units.high[order], units.unit[order]
+    order = np.argsort(units["low"], kind="stable")
+    low, high, unit = units["low"][order], units["high"][order], units["unit"][order]
     unwind = np.zeros(len(low), dtype=np.int64)
     if len(low):
-        at = np.searchsorted(low, frames.function, side="right") - 1
-        inside = (at >= 0) & (frames.function < high[np.maximum(at, 0)])
-        np.add.at(unwind, at[inside], frames.size[inside])
+        at = np.searchsorted(low, frames["function"], side="right") - 1
+        inside = (at >= 0) & (frames["function"] < high[np.maximum(at, 0)])
+        np.add.at(unwind, at[inside], frames["size"][inside])
     names = [units.name[index] or _NO_SOURCE for index in unit.tolist()]
     return sum_by_name(names, np.clip(high - low, 0, len(binary.data)), unwind)
 
@@ -100,7 +100,8 @@ def _read_map(path: Path) -> tuple[Numbers, Numbers, list[str]]:
 
 def plain_names(binary: Binary, items: Items) -> list[str]:
     """Return the demangled name of each item, without hashes of Rust and LLVM."""
-    mangled = [binary.symbols.name[i] if i >= 0 else "" for i in items.symbol.tolist()]
+    indices: list[int] = items.symbol.tolist()
+    mangled = [binary.symbols.name[index] if index >= 0 else "" for index in indices]
     return [
         _plain(name, readable) if name else _NO_SYMBOL
         for name, readable in zip(mangled, _elf.demangle(mangled), strict=True)

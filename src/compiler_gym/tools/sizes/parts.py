@@ -24,6 +24,7 @@ _LEAST_TEXT = 4
 """The shortest run of printable characters that counts as a string."""
 _LARGEST_PAGE = 1 << 16
 """Linkers leave gaps up to the size of a page; more than this was put there on purpose."""
+_LOADABLE = 1
 _WRITABLE, _ALLOCATED, _EXECUTABLE, _STRINGS = 1, 2, 4, 0x20
 _PRINTABLE = np.zeros(256, dtype=np.bool_)
 _PRINTABLE[[9, 10, 13, *range(32, 127)]] = True
@@ -120,27 +121,28 @@ def _paint_segments(binary: Binary, painted: Bytes) -> None:
     if len(binary.sections.name) > 1 or not binary.is_linked:
         return
     table = binary.segments
-    for kind, flags, offset, size in zip(
-        table.kind.tolist(), table.flags.tolist(), table.offset.tolist(), table.size.tolist(),
-        strict=True,
-    ):  # fmt: skip
-        if kind == 1:
-            part = Part.CODE if flags & 1 else Part.DATA if flags & 2 else Part.CONSTANTS
-            painted[offset : offset + size] = _PARTS.index(part)
+    for index in np.flatnonzero(table["kind"] == _LOADABLE).tolist():
+        start, size, flags = (int(table[name][index]) for name in ("offset", "size", "flags"))
+        part = Part.CODE if flags & 1 else Part.DATA if flags & 2 else Part.CONSTANTS
+        painted[start : start + size] = _PARTS.index(part)
 
 
 def _paint_sections(binary: Binary, painted: Bytes) -> None:
     table = binary.sections
-    for index in np.flatnonzero(binary.in_file & (table.size > 0)).tolist():
-        start, size = int(table.offset[index]), int(table.size[index])
-        part = part_of_section(table.name[index], int(table.kind[index]), int(table.flags[index]))
+    for index in np.flatnonzero(binary.in_file & (table["size"] > 0)).tolist():
+        start, size = int(table["offset"][index]), int(table["size"][index])
+        part = part_of_section(
+            table.name[index], int(table["kind"][index]), int(table["flags"][index])
+        )
         painted[start : start + size] = _PARTS.index(part)
         if part is Part.CONSTANTS:
             _paint_strings(binary.data, painted, start, size)
 
 
-def part_of_section(name: str, kind: int, flags: int) -> Part:
+def part_of_section(binary: Binary, index: int) -> Part:
     """Return the part to which most of a section belongs."""
+    table = binary.sections
+    name, kind, flags = table.name[index], int(table["kind"][index]), int(table["flags"][index])
     for part, pattern in _BY_NAME:
         if pattern.match(name):
             return part
@@ -176,7 +178,7 @@ def _paint_code_gaps(binary: Binary, items: Items, painted: Bytes) -> None:
     ends = items.start + items.size
     gaps = items.start[1:] - ends[:-1]
     same = items.section[1:] == items.section[:-1]
-    alignment = np.clip(table.alignment[items.section[1:]], 0, 64)
+    alignment = np.clip(table["alignment"][items.section[1:]], 0, 64)
     small = same & (gaps > 0) & (gaps < alignment) & binary.is_code[items.section[1:]]
     painted[spread(ends[:-1][small], gaps[small])] = _PARTS.index(Part.PADDING)
 

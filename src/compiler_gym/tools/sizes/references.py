@@ -52,18 +52,20 @@ def find_references(binary: Binary, items: Items) -> References | None:
     if binary.machine not in (_X86_64, _AARCH64) or not binary.is_linked or not binary.little:
         return None
     scan = _scan_x86 if binary.machine == _X86_64 else _scan_aarch64
-    places, targets, jumps = [], [], []
+    places: list[Numbers] = []
+    targets: list[Numbers] = []
+    jumps: list[NDArray[np.bool_]] = []
     sections = binary.sections
     for index in np.flatnonzero(binary.is_code).tolist():
-        start, size = int(sections.offset[index]), int(sections.size[index])
+        start, size = int(sections["offset"][index]), int(sections["size"][index])
         code = np.frombuffer(binary.data, np.uint8)[start : start + size]
-        address = int(sections.address[index])
+        address = int(sections["address"][index])
         for place, target, is_jump in scan(code, address, is_fixed=binary.kind != SHARED):
             target = binary.offsets(target)
             keep = target >= 0
             places.append(place[keep] + start)
             targets.append(target[keep])
-            jumps.append(np.full(int(keep.sum()), is_jump))
+            jumps.append(np.full(int(keep.sum()), is_jump, dtype=np.bool_))
     count = sum(map(len, places))
     place, target = _find_pointers(binary)
     return References(
@@ -136,17 +138,17 @@ def _scan_aarch64(
 def _find_pointers(binary: Binary) -> tuple[Numbers, Numbers]:
     """Return the places of addresses in data, and their targets, as offsets in the file."""
     relocations = binary.relocations
-    packed = binary.offsets(relocations.packed)
+    packed = binary.offsets(relocations["packed"])
     packed = packed[(packed >= 0) & (packed + 8 <= len(binary.data))]
-    places = [binary.offsets(relocations.place), packed]
-    targets = [relocations.target, _pointers_at(binary, packed)]
+    places = [binary.offsets(relocations["place"]), packed]
+    targets = [relocations["target"], _pointers_at(binary, packed)]
     if binary.kind != SHARED:  # nothing marks them
         for index in np.flatnonzero(binary.is_loaded & ~binary.is_code).tolist():
             if binary.sections.name[index].startswith((".eh_frame", ".rela", ".dynsym", ".symtab")):
                 continue
-            start, step = int(binary.sections.offset[index]), binary.bits // 8
+            start, step = int(binary.sections["offset"][index]), binary.bits // 8
             start += -start % step
-            end = min(start + int(binary.sections.size[index]), len(binary.data))
+            end = min(start + int(binary.sections["size"][index]), len(binary.data))
             place = np.arange(start, end - step + 1, step, dtype=np.int64)
             places.append(place)
             targets.append(_pointers_at(binary, place))

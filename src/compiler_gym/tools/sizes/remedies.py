@@ -76,15 +76,17 @@ def strip(analysis: Analysis) -> PartSize | None:
     removes = {Part.DEBUG, Part.NAMES, Part.SYMBOLS, Part.RELOCATIONS}
     kept: list[int] = []
     for index in range(len(table.name)):
-        part = part_of_section(table.name[index], int(table.kind[index]), int(table.flags[index]))
-        if table.flags[index] & 2 or part not in removes or table.name[index] in _KEPT:
+        part = part_of_section(
+            table.name[index], int(table["kind"][index]), int(table["flags"][index])
+        )
+        if table["flags"][index] & 2 or part not in removes or table.name[index] in _KEPT:
             kept.append(index)
     if len(kept) == len(table.name):
         return None
     end = max((end for _, end in binary.loaded_ranges), default=0)
     for index in kept:
-        if not table.flags[index] & 2 and table.name[index] != ".shstrtab":
-            end += -end % max(int(table.alignment[index]), 1) + int(table.size[index])
+        if not table["flags"][index] & 2 and table.name[index] != ".shstrtab":
+            end += -end % max(int(table["alignment"][index]), 1) + int(table["size"][index])
     end += 1 + merged_size({table.name[index].encode() for index in kept if index})
     end += -end % (binary.bits // 8)
     end += binary.sections_size // len(table.name) * len(kept)
@@ -95,11 +97,11 @@ def pack_relocations(analysis: Analysis) -> PartSize | None:
     """Return the bytes that the format RELR saves."""
     binary = analysis.binary
     word = binary.bits // 8
-    is_packed = 19 in binary.sections.kind
+    is_packed = 19 in binary.sections["kind"]
     if binary.kind != SHARED or is_packed or binary.machine not in _WITH_RELR:
         return None
-    places = np.concatenate((binary.relocations.place, binary.relocations.packed))
-    record = 3 * word if len(binary.relocations.place) else 2 * word
+    places = np.concatenate((binary.relocations["place"], binary.relocations["packed"]))
+    record = 3 * word if len(binary.relocations["place"]) else 2 * word
     even = np.sort(places[places % 2 == 0])
     saved = len(even) * record - count_packed_words(even.tolist(), word) * word
     return _both(saved - 3 * 2 * word)  # three entries of the dynamic table
@@ -128,29 +130,29 @@ def drop_unwinding(analysis: Analysis) -> PartSize | None:
     """Return the bytes of unwind entries of functions that cannot throw."""
     binary = analysis.binary
     frames, part = binary.frames, analysis.parts.get(Part.UNWIND)
-    is_static = binary.is_program and 3 not in binary.segments.kind
+    is_static = binary.is_program and 3 not in binary.segments["kind"]
     if part is None or analysis.throws or analysis.is_go or analysis.is_rust or is_static:
         return None
-    owner = analysis.items.find(binary.offsets(frames.function))
+    owner = analysis.items.find(binary.offsets(frames["function"]))
     starts = binary.offsets(np.array([binary.entry], dtype=np.uint64).view(np.int64))
     dropped = (owner >= 0) & (owner != analysis.items.find(starts)[0])
     dropped &= binary.is_code[analysis.items.section[owner]]
-    names = binary.sections.name
-    dropped &= np.array([not names[i].startswith(".plt") for i in analysis.items.section[owner]])
-    return _both(int(frames.size[dropped].sum()) + _INDEX_ENTRY * int(dropped.sum()))
+    is_stub = np.array([name.startswith(".plt") for name in binary.sections.name], dtype=np.bool_)
+    dropped &= ~is_stub[analysis.items.section[owner]]
+    return _both(int(frames["size"][dropped].sum()) + _INDEX_ENTRY * int(dropped.sum()))
 
 
 def use_frame_pointers(analysis: Analysis) -> PartSize | None:
     """Return the bytes of unwind entries minus those of code that frame pointers cost."""
     binary, frames = analysis.binary, analysis.binary.frames
-    if binary.machine != _X86_64 or analysis.is_go or not len(frames.size):
+    if binary.machine != _X86_64 or analysis.is_go or not len(frames["size"]):
         return None
     # With a frame pointer, the entry has the same few steps whatever the function pushes.
-    others = np.maximum(frames.saved - 1, 0)
-    body = 30 + 4 * (frames.table != 0) + 2 * others + (others > 0)
-    gain = int((frames.size - (body + 7) // 8 * 8).sum())
+    others = np.maximum(frames["saved"] - 1, 0)
+    body = 30 + 4 * (frames["table"] != 0) + 2 * others + (others > 0)
+    gain = int((frames["size"] - (body + 7) // 8 * 8).sum())
     is_clang = analysis.is_rust or b"clang version" in binary.contents(".comment")
-    return _both(gain - len(frames.size) * (_CODE_CLANG if is_clang else _CODE_GCC))
+    return _both(gain - len(frames["size"]) * (_CODE_CLANG if is_clang else _CODE_GCC))
 
 
 def collect_sections(analysis: Analysis) -> PartSize | None:
@@ -158,7 +160,7 @@ def collect_sections(analysis: Analysis) -> PartSize | None:
     binary = analysis.binary
     if analysis.references is None or analysis.is_go:
         return None
-    is_contents = binary.sections.kind[analysis.items.section] == _CONTENTS
+    is_contents = binary.sections["kind"][analysis.items.section] == _CONTENTS
     dead = is_contents & ~find_live(analysis)
     sizes = analysis.items.size + analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
     return _both(int(sizes[dead].sum()))
@@ -170,11 +172,11 @@ def find_live(analysis: Analysis) -> NDArray[np.bool_]:
     assert references is not None, "the caller checks the machine"
     symbols = binary.symbols
     source, target = items.find(references.place), items.find(references.target)
-    exported = (symbols.dynamic != 0) & (symbols.section != 0)
+    exported = (symbols["dynamic"] != 0) & (symbols["section"] != 0)
     kept = np.array([name.startswith("DW.ref.") for name in symbols.name], dtype=np.bool_)
     roots = [
         target[source < 0],
-        items.find(binary.offsets(symbols.value[exported | kept])),
+        items.find(binary.offsets(symbols["value"][exported | kept])),
         items.find(binary.offsets(np.array([binary.entry], dtype=np.uint64).view(np.int64))),
     ]
     live = np.zeros(len(items.start) + 1, dtype=np.bool_)  # the last one is for -1
@@ -223,13 +225,13 @@ def _landing(analysis: Analysis, skipped: Iterable[str]) -> PartSize | None:
     binary, frames = analysis.binary, analysis.binary.frames
     if not analysis.throws:
         return None
-    owner = analysis.items.find(binary.offsets(frames.function))
+    owner = analysis.items.find(binary.offsets(frames["function"]))
     crates = group_by_namespace(binary, analysis.names)
     is_kept = np.array([crate in skipped for crate in crates] + [False], dtype=np.bool_)
-    dropped = (frames.table != 0) & ~is_kept[owner]
+    dropped = (frames["table"] != 0) & ~is_kept[owner]
     tables = len(binary.contents(".gcc_except_table"))
-    share = int(dropped.sum()) / int((frames.table != 0).sum())
-    return _both(int(tables * share) + _landing_bytes(frames.landing[dropped], analysis))
+    share = int(dropped.sum()) / int((frames["table"] != 0).sum())
+    return _both(int(tables * share) + _landing_bytes(frames["landing"][dropped], analysis))
 
 
 def _landing_bytes(landing: Numbers, analysis: Analysis) -> int:

@@ -174,7 +174,7 @@ def _list_sections(binaries: Sequence[Binary]) -> list[Owner]:
     for binary in binaries:
         for index in np.flatnonzero(binary.is_loaded).tolist():
             names.append(binary.sections.name[index])
-            sizes.append(int(binary.sections.size[index]))
+            sizes.append(int(binary.sections["size"][index]))
     return sum_by_name(names, np.array(sizes, dtype=np.int64), np.zeros(len(sizes), np.int64))
 
 

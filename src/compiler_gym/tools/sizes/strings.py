@@ -27,9 +27,9 @@ def list_strings(analysis: Analysis) -> list[bytes]:
     strings: list[bytes] = []
     targets = np.unique(references.pointers)
     targets = targets[items.find(targets) < 0]
-    read_only = binary.is_loaded & ~binary.is_code & ((table.flags & _WRITABLE) == 0)
-    for index in np.flatnonzero(read_only & (table.kind == 1)).tolist():
-        start, end = int(table.offset[index]), int(table.offset[index] + table.size[index])
+    read_only = binary.is_loaded & ~binary.is_code & ((table["flags"] & _WRITABLE) == 0)
+    for index in np.flatnonzero(read_only & (table["kind"] == 1)).tolist():
+        start, end = int(table["offset"][index]), int(table["offset"][index] + table["size"][index])
         for target in targets[(targets >= start) & (targets < end)].tolist():
             if target < start:  # within the last string
                 continue
