@@ -56,7 +56,8 @@ def _fold(analysis: Analysis, can_fold: NDArray[np.bool_]) -> Numbers:
     place, source, target = references.place[moved], source[moved], target[moved]
     targets = references.target[moved]
     begins = (target >= 0) & (items.start[target] == targets)
-    code = np.frombuffer(analysis.binary.data, np.uint8).copy()
+    memory = bytearray(analysis.binary.data)
+    code, view = np.frombuffer(memory, np.uint8), memoryview(memory)
     folded = np.arange(len(items.start), dtype=np.int64)
     first: dict[bytes, int] = {}
     changed = can_fold
@@ -65,7 +66,6 @@ def _fold(analysis: Analysis, can_fold: NDArray[np.bool_]) -> Numbers:
         value = np.where(begins, folded[target] | _IS_FUNCTION, targets).astype(np.uint32)
         for byte in range(4):
             code[place + byte] = (value >> np.uint32(8 * byte)).astype(np.uint8)
-        view = memoryview(code)
         for index in np.flatnonzero(changed).tolist():
             start = int(items.start[index])
             body = bytes(view[start : start + int(items.size[index])])

@@ -80,7 +80,8 @@ def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
         at = np.searchsorted(low, frames["function"], side="right") - 1
         inside = (at >= 0) & (frames["function"] < high[np.maximum(at, 0)])
         np.add.at(unwind, at[inside], frames["size"][inside])
-    names = [units.name[index] or _NO_SOURCE for index in unit.tolist()]
+    indices: list[int] = unit.tolist()
+    names = [units.name[index] or _NO_SOURCE for index in indices]
     return sum_by_name(names, np.clip(high - low, 0, len(binary.data)), unwind)
 
 

@@ -131,9 +131,7 @@ def _paint_sections(binary: Binary, painted: Bytes) -> None:
     table = binary.sections
     for index in np.flatnonzero(binary.in_file & (table["size"] > 0)).tolist():
         start, size = int(table["offset"][index]), int(table["size"][index])
-        part = part_of_section(
-            table.name[index], int(table["kind"][index]), int(table["flags"][index])
-        )
+        part = part_of_section(binary, index)
         painted[start : start + size] = _PARTS.index(part)
         if part is Part.CONSTANTS:
             _paint_strings(binary.data, painted, start, size)

@@ -76,10 +76,8 @@ def strip(analysis: Analysis) -> PartSize | None:
     removes = {Part.DEBUG, Part.NAMES, Part.SYMBOLS, Part.RELOCATIONS}
     kept: list[int] = []
     for index in range(len(table.name)):
-        part = part_of_section(
-            table.name[index], int(table["kind"][index]), int(table["flags"][index])
-        )
-        if table["flags"][index] & 2 or part not in removes or table.name[index] in _KEPT:
+        is_kept = table["flags"][index] & 2 or table.name[index] in _KEPT
+        if is_kept or part_of_section(binary, index) not in removes:
             kept.append(index)
     if len(kept) == len(table.name):
         return None
