@@ -48,6 +48,6 @@ def merged_size(strings: Collection[bytes]) -> int:
     ends = sorted({text[::-1] for text in strings})
     return sum(
         len(text) + 1
-        for text, longer in zip(ends, [*ends[1:], b""], strict=True)
+        for text, longer in zip(ends, [*ends[1:], b""], strict=False)
         if not longer.startswith(text)
     )
