@@ -10,7 +10,6 @@ from compiler_gym.tools.sizes.binary import Numbers
 __all__ = ["count_folded"]
 
 _INDEX_ENTRY = 8
-_ALIGNMENT = 16
 _IS_FUNCTION = 1 << 31
 
 
@@ -29,10 +28,8 @@ def count_folded(analysis: Analysis, *, is_safe: bool) -> int | None:
         can_fold[_drop_missing(items.find(references.pointers))] = False
     folded = _fold(analysis, can_fold)
     is_copy = folded != np.arange(len(folded))
-    ends = np.append(items.start[1:], items.start[-1:] + items.size[-1:])
-    gaps = np.where(ends - items.start - items.size < _ALIGNMENT, ends - items.start, items.size)
     unwind = analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
-    return int((gaps + unwind)[is_copy].sum())
+    return int((items.padded_size + unwind)[is_copy].sum())
 
 
 def _throwing(analysis: Analysis) -> Numbers:

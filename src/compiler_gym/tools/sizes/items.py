@@ -13,6 +13,8 @@ _VARIABLE, _FUNCTION, _INDIRECT = 1, 2, 10
 _LARGEST_SECTION = 0xFF00
 """Indices from here on have other meanings."""
 _ARM = 40
+_ALIGNMENT = 16
+"""A gap that is smaller is padding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +27,12 @@ class Items:
     section: Numbers
     symbol: Numbers
     """The index of the symbol, or -1 for a function without one."""
+
+    @property
+    def padded_size(self) -> Numbers:
+        """The size of each item with the padding after it."""
+        gaps = np.append(self.start[1:], self.start[-1:] + self.size[-1:]) - self.start - self.size
+        return self.size + np.where(gaps < _ALIGNMENT, gaps, 0)
 
     def find(self, places: Numbers) -> Numbers:
         """Return the index of the item at each offset in the file, or -1."""

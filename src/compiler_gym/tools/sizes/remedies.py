@@ -160,7 +160,7 @@ def collect_sections(analysis: Analysis) -> PartSize | None:
         return None
     is_contents = binary.sections["kind"][analysis.items.section] == _CONTENTS
     dead = is_contents & ~find_live(analysis)
-    sizes = analysis.items.size + analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
+    sizes = analysis.items.padded_size + analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
     return _both(int(sizes[dead].sum()))
 
 
