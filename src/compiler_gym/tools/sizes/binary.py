@@ -24,7 +24,8 @@ Numbers = NDArray[np.int64]
 _ADDRESSES = {"address", "value", "place", "target", "packed", "function", "table", "landing"}
 _MOST = np.uint64(1 << 61)
 """Sizes and offsets above this are cut, so that sums do not overflow; no file reaches them."""
-_ALLOCATED, _EXECUTABLE, _NO_BITS, _LOADABLE = 2, 4, 8, 1
+_ALLOCATED, _EXECUTABLE, _THREAD_LOCAL = 2, 4, 0x400
+_NO_BITS, _LOADABLE = 8, 1
 _CORE = 4
 _MACHINES = {
     3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "ARM",
@@ -157,20 +158,25 @@ class Binary:
 
     def offsets(self, addresses: Numbers) -> Numbers:
         """Return the place in the file of each address; -1 for those that it does not contain."""
-        order = np.flatnonzero(self.is_loaded & (self.sections["size"] > 0))
-        order = order[np.argsort(self.sections["address"][order], kind="stable")]
-        result = np.full(len(addresses), -1, dtype=np.int64)
+        places = self.places(addresses)
+        return np.where(places < len(self.data), places, -1)
+
+    def places(self, addresses: Numbers) -> Numbers:
+        """Return offsets, with those of zero-initialised variables after the end of the file."""
+        table = self.sections
+        is_zero = (table["kind"] == _NO_BITS) & ((table["flags"] & _ALLOCATED) != 0)
+        is_zero &= (table["flags"] & _THREAD_LOCAL) == 0
+        after = np.where(is_zero, table["size"], 0)
+        base = np.where(is_zero, len(self.data) + np.cumsum(after) - after, table["offset"])
+        order = np.flatnonzero((self.is_loaded | is_zero) & (table["size"] > 0))
+        order = order[np.argsort(table["address"][order], kind="stable")]
         if not self.is_linked or not len(order):
-            return result
-        starts = self.sections["address"][order]
-        at = np.searchsorted(starts, addresses, side="right") - 1
+            return np.full(len(addresses), -1, dtype=np.int64)
+        at = np.searchsorted(table["address"][order], addresses, side="right") - 1
         section = order[np.maximum(at, 0)]
-        within = addresses - self.sections["address"][section]
-        inside = (at >= 0) & (within >= 0) & (within < self.sections["size"][section])
-        places = self.sections["offset"][section] + within
-        inside &= places < len(self.data)
-        result[inside] = places[inside]
-        return result
+        within = addresses - table["address"][section]
+        is_inside = (at >= 0) & (within >= 0) & (within < table["size"][section])
+        return np.where(is_inside, base[section] + within, -1)
 
     def _index(self, name: str) -> int:
         return self.sections.name.index(name)
@@ -238,9 +244,7 @@ def _refuse(path: str, binary: Binary) -> None:
     if binary.kind == _CORE:
         raise ProjectError(f"{path} is a core dump: pass the program that crashed")
     if b"UPX!" in binary.data[:1024] and len(binary.sections.name) <= 1:
-        raise ProjectError(
-            f"{path} is packed by UPX: unpack it with `upx -d`, or pass the original"
-        )
+        raise ProjectError(f"{path} is packed by UPX: unpack it first, with `upx -d`")
     has_code = binary.is_code.any() or not binary.sections.name
     has_debug = any(name.startswith((".debug_", ".zdebug_")) for name in binary.sections.name)
     if has_debug and not has_code and (binary.sections["kind"] == _NO_BITS).any():

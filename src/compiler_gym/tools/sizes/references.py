@@ -36,7 +36,7 @@ class References:
     place: Numbers
     """The offset of the address in the file."""
     target: Numbers
-    """The offset in the file to which it leads."""
+    """The offset in the file to which it leads; after its end for zero-initialised variables."""
     is_jump: NDArray[np.bool_]
     """Whether a call or jump uses it; otherwise the address itself is used."""
     is_code: NDArray[np.bool_]
@@ -51,6 +51,8 @@ def find_references(binary: Binary, items: Items) -> References | None:
     """Return the references in `binary`; None for machines whose code cannot be read."""
     if binary.machine not in (_X86_64, _AARCH64) or not binary.is_linked or not binary.little:
         return None
+    if not len(items.start):
+        return None
     scan = _scan_x86 if binary.machine == _X86_64 else _scan_aarch64
     places: list[Numbers] = []
     targets: list[Numbers] = []
@@ -61,19 +63,22 @@ def find_references(binary: Binary, items: Items) -> References | None:
         code = np.frombuffer(binary.data, np.uint8)[start : start + size]
         address = int(sections["address"][index])
         for place, target, is_jump in scan(code, address, is_fixed=binary.kind != SHARED):
-            target = binary.offsets(target)
+            target = binary.places(target)
             keep = target >= 0
             places.append(place[keep] + start)
             targets.append(target[keep])
             jumps.append(np.full(int(keep.sum()), is_jump, dtype=np.bool_))
     count = sum(map(len, places))
     place, target = _find_pointers(binary)
-    return References(
-        np.concatenate((*places, place)),
-        np.concatenate((*targets, target)),
-        np.concatenate((*jumps, np.zeros(len(place), dtype=np.bool_))),
-        np.arange(count + len(place)) < count,
-    )
+    target = np.concatenate((*targets, target))
+    is_jump = np.concatenate((*jumps, np.zeros(len(place), dtype=np.bool_)))
+    item = items.find(target)
+    is_function = (item >= 0) & binary.is_code[items.section[item]]
+    # Nothing points into a function, so this is a wrong guess.
+    keep = is_jump | ~is_function | (target == items.start[item])
+    is_code = np.arange(len(target)) < count
+    place = np.concatenate((*places, place))
+    return References(place[keep], target[keep], is_jump[keep], is_code[keep])
 
 
 def _scan_x86(
@@ -152,7 +157,7 @@ def _find_pointers(binary: Binary) -> tuple[Numbers, Numbers]:
             place = np.arange(start, end - step + 1, step, dtype=np.int64)
             places.append(place)
             targets.append(_pointers_at(binary, place))
-    place, target = np.concatenate(places), binary.offsets(np.concatenate(targets))
+    place, target = np.concatenate(places), binary.places(np.concatenate(targets))
     keep = (target >= 0) & (place >= 0)
     return place[keep], target[keep]
 

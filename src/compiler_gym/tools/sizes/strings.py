@@ -3,6 +3,7 @@
 
 import re
 from collections.abc import Collection
+from itertools import zip_longest
 
 import numpy as np
 
@@ -48,6 +49,6 @@ def merged_size(strings: Collection[bytes]) -> int:
     ends = sorted({text[::-1] for text in strings})
     return sum(
         len(text) + 1
-        for text, longer in zip(ends, [*ends[1:], b""], strict=False)
-        if not longer.startswith(text)
+        for text, longer in zip_longest(ends, ends[1:])
+        if longer is None or not longer.startswith(text)
     )
