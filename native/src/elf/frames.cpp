@@ -61,6 +61,8 @@ Frames read_frames(Loaded frames, Loaded tables, Layout layout) {
     const auto* fde = llvm::dyn_cast<FDE>(&entry);
     if (!fde) continue;
     const auto length = fde->getLength();
+    const auto left = frames.data.size() - std::min(frames.data.size(), fde->getOffset() + 4);
+    if (length > left) continue;  // LLVM keeps what it read of an entry
     result.offset.push_back(fde->getOffset());
     result.size.push_back(length + 4);
     result.function.push_back(fde->getInitialLocation());
@@ -68,8 +70,8 @@ Frames read_frames(Loaded frames, Loaded tables, Layout layout) {
     result.saved.push_back(count_saved(*fde));
     const auto table = fde->getLSDAAddress().value_or(0);
     result.tables.push_back(table);
-    result.landing.push_back(
-        table ? find_landing(table, fde->getInitialLocation(), tables, layout) : 0);
+    result.landing.push_back(table ? find_landing(table, fde->getInitialLocation(), tables, layout)
+                                   : 0);
   }
   return result;
 }

@@ -17,4 +17,5 @@ def test_rust_is_recognised(build: Build, name: str) -> None:
 def test_exception_tables_are_recognised(build: Build, name: str, throws: bool) -> None:
     analysis = analyse(build(*BUILDS[name]))
     assert analysis.throws is throws
-    assert analysis.is_code.any() and not analysis.is_code.all()
+    assert analysis.is_code.any()
+    assert not analysis.is_code.all()

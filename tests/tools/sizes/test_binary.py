@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -135,10 +136,8 @@ def test_no_bytes_lead_to_a_traceback(build: Build, tmp_path: Path, data: st.Dat
         del mutated[data.draw(st.integers(0, len(mutated))) :]
     path = tmp_path / "mutated"
     path.write_bytes(mutated)
-    try:
+    with suppress(ProjectError):
         assert measure_file(path).total == len(mutated)
-    except ProjectError as error:
-        assert str(path) in str(error)
 
 
 def test_the_bytes_of_a_file_are_read_once(build: Build) -> None:

@@ -27,7 +27,7 @@ struct Frames {
   std::vector<std::uint64_t> landing;       // the lowest landing pad, or 0
 };
 
-// Entries up to the first that cannot be read.
+// Entries before the first that cannot be read.
 Frames read_frames(Loaded frames, Loaded tables, Layout layout);
 
 }  // namespace compiler_gym::elf

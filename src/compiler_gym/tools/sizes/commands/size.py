@@ -37,9 +37,9 @@ _FLAGS_WIDTH = 32
 
 
 def size(
-    file: Annotated[Path, typer.Argument(help="Executable, library, object or archive (ELF).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Executable, library, object or archive (ELF).")],
     before: Annotated[
-        Path | None, typer.Argument(help="An earlier build, to compare with.")
+        Path | None, typer.Argument(metavar="BEFORE", help="An earlier build, to compare with.")
     ] = None,
     by: Annotated[
         Grouping | None,
