@@ -103,10 +103,11 @@ def plain_names(binary: Binary, items: Items) -> list[str]:
     """Return the demangled name of each item, without hashes of Rust and LLVM."""
     indices: list[int] = items.symbol.tolist()
     mangled = [binary.symbols.name[index] if index >= 0 else "" for index in indices]
-    return [
-        _plain(name, readable) if name else _NO_SYMBOL
-        for name, readable in zip(mangled, _elf.demangle(mangled), strict=True)
-    ]
+    names = [_plain(*both) for both in zip(mangled, _elf.demangle(mangled), strict=True)]
+    for index in np.flatnonzero(items.symbol < 0).tolist():
+        section = binary.sections.name[items.section[index]]
+        names[index] = f"[{section}]" if section.startswith(".plt") else _NO_SYMBOL
+    return names
 
 
 def _plain(mangled: str, readable: str) -> str:
@@ -129,7 +130,7 @@ def _namespace(name: str, *, is_go: bool = False) -> str:
     >>> _namespace("encoding/json.(*Decoder).Decode", is_go=True)
     'encoding/json'
     """
-    if name == _NO_SYMBOL:
+    if name.startswith("["):
         return name
     if is_go and (match := _GO.match(name)):
         return match["package"]
