@@ -135,8 +135,13 @@ def test_a_whole_wheel_has_nothing_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [*sorted(LICENSES), *(f"_{part}.abi3.so" for part in ("columns", "elf", "llvm")),
-     "_box", "-cc", "-cxx"],
+    [
+        *sorted(LICENSES),
+        *(f"_{part}.abi3.so" for part in ("columns", "elf", "llvm")),
+        "_box",
+        "-cc",
+        "-cxx",
+    ],
 )
 def test_one_thing_that_is_missing_is_one_complaint(tmp_path: Path, name: str) -> None:
     (found,) = complaints(_whole(tmp_path, without=name))

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.sizes import measure_file
+from compiler_gym.tools.sizes import Grouping, measure_file
 from compiler_gym.tools.sizes.binary import read_binaries
 
 from .conftest import BUILDS, Build, analyse
@@ -91,7 +91,7 @@ def test_an_archive_has_its_members(build: Build, tmp_path: Path) -> None:
     report = measure_file(archive)
     assert report.total == archive.stat().st_size
     loaded = {path.name: measure_file(path).loaded for path in objects}
-    assert {row.name: row.loaded for row in report.owners["member"]} == loaded
+    assert {row.name: row.loaded for row in report.owners[Grouping.MEMBER]} == loaded
     archive.write_bytes(archive.read_bytes()[:-100])
     with pytest.raises(ProjectError, match=r"cut off in its member|damaged"):
         measure_file(archive)

@@ -35,13 +35,9 @@ def test_sizes_are_those_that_nm_prints(build: Build, name: str) -> None:
     sizes = re.findall(r"^\w+ (\w+) [tTwW] (\S+)$", listing, re.M)
     expected = {symbol: int(size, 16) for size, symbol in sizes}
     analysis = analyse(path)
-    found = {
-        analysis.binary.symbols.name[symbol]: size
-        for symbol, size in zip(
-            analysis.items.symbol.tolist(), analysis.items.size.tolist(), strict=True
-        )
-        if symbol >= 0
-    }
+    indices: list[int] = analysis.items.symbol.tolist()
+    pairs = zip(indices, analysis.items.size.tolist(), strict=True)
+    found = {analysis.binary.symbols.name[at]: size for at, size in pairs if at >= 0}
     shared = expected.keys() & found.keys()
     assert len(shared) > 0.7 * len(expected) > 1
     assert {symbol: found[symbol] for symbol in shared} == {s: expected[s] for s in shared}

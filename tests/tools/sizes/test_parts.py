@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.builds import measure_sizes
-from compiler_gym.tools.sizes import Part, PartSize, measure_file
+from compiler_gym.tools.sizes import Grouping, Part, PartSize, measure_file
 from compiler_gym.tools.sizes.parts import find_runs
 
 from .conftest import BUILDS, Build, analyse
@@ -51,7 +51,7 @@ def check_against_tools(path: Path) -> None:
     assert [(name, int(at, 16), int(size, 16)) for name, at, size in rows[1:]] == list(ours)
     if shutil.which("llvm-size-22") and binary.is_linked:
         sizes = dict(re.findall(r"^(\S+) +(\d+) +\d+$", run("llvm-size-22", "-A", str(path)), re.M))
-        for row in measure_file(path).owners["section"]:
+        for row in measure_file(path).owners[Grouping.SECTION]:
             assert int(sizes[row.name]) == row.size
 
 
@@ -71,7 +71,7 @@ def test_parts_of_system_files_add_up(name: str) -> None:
 
 def test_parts_are_those_of_the_sections(build: Build) -> None:
     path = build("c", "gcc -O1 -g -gz")
-    sections = {row.name: row.loaded for row in measure_file(path).owners["section"]}
+    sections = {row.name: row.loaded for row in measure_file(path).owners[Grouping.SECTION]}
     parts = measure_file(path).parts
     assert parts[Part.UNWIND].loaded == sections[".eh_frame"] + sections[".eh_frame_hdr"]
     assert parts[Part.RELOCATIONS].loaded == sections[".rela.dyn"] + sections[".rela.plt"]

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.tools.sizes.remedies import find_live
+from compiler_gym.tools.sizes.estimates import find_live
 
 from .conftest import BUILDS, Build, analyse
 

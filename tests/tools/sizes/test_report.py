@@ -5,9 +5,9 @@ import pytest
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.sizes import (
-    Change,
     Grouping,
     Owner,
+    SizeChange,
     compare_owners,
     measure_file,
     parse_size,
@@ -37,7 +37,7 @@ def test_the_largest_change_is_first() -> None:
     before = [Owner("a", 100, 20), Owner("b", 50), Owner("c", 7)]
     after = [Owner("a", 90, 20), Owner("c", 7), Owner("d", 60, 4)]
     changes = compare_owners(before, after)
-    assert changes == [Change("d", 0, 64), Change("b", 50, 0), Change("a", 120, 110)]
+    assert changes == [SizeChange("d", 0, 64), SizeChange("b", 50, 0), SizeChange("a", 120, 110)]
     assert [change.growth for change in changes] == [64, -50, -10]
 
 

@@ -4,7 +4,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler_gym.tools.sizes.strings import list_strings, merged_size
+from compiler_gym.tools.sizes.strings import list_strings, measure_merged
 
 from .conftest import BUILDS, Build, analyse
 
@@ -27,4 +27,4 @@ def test_strings_are_those_that_the_program_uses(build: Build) -> None:
 @given(WORDS)
 def test_every_string_is_an_end_of_what_is_left(words: list[bytes]) -> None:
     left = {word for word in words if not any(o != word and o.endswith(word) for o in words)}
-    assert merged_size(words) == sum(len(word) + 1 for word in left)
+    assert measure_merged(words) == sum(len(word) + 1 for word in left)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from compiler_gym.tools.sizes.parts import Part, PartSize
     from compiler_gym.tools.sizes.remedies import Remedy, Suggestion
     from compiler_gym.tools.sizes.report import (
-        Change,
         Grouping,
+        SizeChange,
         SizeReport,
         compare_owners,
         measure_file,
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Change",
     "Grouping",
     "Owner",
     "Part",
     "PartSize",
     "Remedy",
+    "SizeChange",
     "SizeReport",
     "Suggestion",
     "compare_owners",

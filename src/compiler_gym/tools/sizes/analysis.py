@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.tools.sizes.binary import Binary, Numbers
+from compiler_gym.tools.sizes.binary import ElfFile, Numbers
 from compiler_gym.tools.sizes.items import Items, list_items, measure_unwinding
 from compiler_gym.tools.sizes.owners import plain_names
 from compiler_gym.tools.sizes.parts import Part, PartSize, measure_parts
@@ -19,9 +19,9 @@ __all__ = ["Analysis"]
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What `binary` contains."""
+    """An ELF file, and what can be computed from it."""
 
-    binary: Binary
+    binary: ElfFile
 
     @cached_property
     def parts(self) -> Mapping[Part, PartSize]:
@@ -50,18 +50,18 @@ class Analysis:
 
     @cached_property
     def is_rust(self) -> bool:
-        """Whether parts were written in Rust."""
+        """True if parts were written in Rust."""
         compilers = self.binary.contents(".comment")
         return b"rustc version" in compilers or b"library/std/src/" in self.binary.data
 
     @cached_property
     def is_go(self) -> bool:
-        """Whether Go's linker wrote the file."""
+        """True if Go's linker wrote the file."""
         return ".gopclntab" in self.binary.sections.name
 
     @cached_property
     def throws(self) -> bool:
-        """Whether functions have exception tables."""
+        """True if functions have exception tables."""
         return bool(self.binary.frames["table"].any())
 
     @property

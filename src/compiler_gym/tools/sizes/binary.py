@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads ELF files of any machine, and archives of them; refuses everything else with a reason.
+"""Reads ELF files of any machine, and archives; refuses everything else with a reason.
 
 The tables come from LLVM's reader, which checks untrusted bytes, as columns of NumPy arrays.
 """
@@ -18,7 +18,7 @@ from compiler_gym.builds import RELOCATABLE, SHARED, is_bitcode, locate_members
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
-__all__ = ["Binary", "Member", "Numbers", "Table", "read_binaries"]
+__all__ = ["ArchiveMember", "Columns", "ElfFile", "Numbers", "read_binaries"]
 
 Numbers = NDArray[np.int64]
 _ADDRESSES = {"address", "value", "place", "target", "packed", "function", "table", "landing"}
@@ -42,7 +42,7 @@ _FOREIGN = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class Columns:
     """A table of an ELF file, with the columns that `compiler_gym._elf` describes."""
 
     name: list[str]
@@ -54,7 +54,7 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Binary:
+class ElfFile:
     """An ELF file: an executable, a shared object, or an object."""
 
     name: str
@@ -69,14 +69,14 @@ class Binary:
     segments_size: int
     sections_at: int
     sections_size: int
-    sections: Table
-    segments: Table
-    symbols: Table
-    relocations: Table
+    sections: Columns
+    segments: Columns
+    symbols: Columns
+    relocations: Columns
 
     @property
     def is_linked(self) -> bool:
-        """Whether a linker wrote it; objects have sections but no segments."""
+        """True if a linker wrote it; objects have sections but no segments."""
         return self.kind != RELOCATABLE
 
     @property
@@ -92,7 +92,7 @@ class Binary:
 
     @property
     def is_program(self) -> bool:
-        """Whether it can be started: it has an interpreter, or is not a shared object."""
+        """True if it can be started: it has an interpreter, or is not a shared object."""
         return self.kind != SHARED or 3 in self.segments["kind"]
 
     @cached_property
@@ -125,7 +125,7 @@ class Binary:
         return ranges
 
     @cached_property
-    def frames(self) -> Table:
+    def frames(self) -> Columns:
         """The unwind entries in ``.eh_frame`` of a linked file."""
         frames, address = self.contents(".eh_frame"), self.address(".eh_frame")
         tables = self.contents(".gcc_except_table")
@@ -136,7 +136,7 @@ class Binary:
         return _table(found)
 
     @cached_property
-    def units(self) -> Table:
+    def units(self) -> Columns:
         """The compile units, if there is debug information."""
         try:
             return _table(_elf.read_units(self.data))
@@ -183,15 +183,15 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Member:
+class ArchiveMember:
     """A file in an archive, or the only file."""
 
     size: int
-    binary: Binary | None
+    binary: ElfFile | None
     """The ELF file; None for a member that is something else."""
 
 
-def read_binaries(path: Path) -> tuple[bytes, list[Member]]:
+def read_binaries(path: Path) -> tuple[bytes, list[ArchiveMember]]:
     """Return the bytes of the file `path`, and its members if it is an archive.
 
     Raises `ProjectError` if the file cannot be read or is something else.
@@ -204,10 +204,10 @@ def read_binaries(path: Path) -> tuple[bytes, list[Member]]:
         raise ProjectError(f"cannot read {path}: {error.strerror}") from error
     if data.startswith(b"!<arch>\n"):
         return data, list(_read_members(path, data))
-    return data, [Member(len(data), _read(str(path), path.name, data))]
+    return data, [ArchiveMember(len(data), _read(str(path), path.name, data))]
 
 
-def _read_members(path: Path, data: bytes) -> Iterator[Member]:
+def _read_members(path: Path, data: bytes) -> Iterator[ArchiveMember]:
     for name, start, size in locate_members(data):
         if start + size > len(data):
             raise ProjectError(f"{path} is cut off in its member {name}: build it again")
@@ -215,10 +215,10 @@ def _read_members(path: Path, data: bytes) -> Iterator[Member]:
         binary = None
         if member.startswith(b"\x7fELF"):
             binary = _read(f"{path}({name})", name, member)
-        yield Member(size, binary)
+        yield ArchiveMember(size, binary)
 
 
-def _read(path: str, name: str, data: bytes) -> Binary:
+def _read(path: str, name: str, data: bytes) -> ElfFile:
     if not data:
         raise ProjectError(f"{path} is empty: pass a program, library or object")
     if is_bitcode(data):
@@ -234,12 +234,12 @@ def _read(path: str, name: str, data: bytes) -> Binary:
         raise ProjectError(f"{path} is damaged or cut off: {error}: build it again") from error
     for table in ("sections", "segments", "symbols", "relocations"):
         tables[table] = _table(tables[table])
-    binary = Binary(name, data, **tables)
+    binary = ElfFile(name, data, **tables)
     _refuse(path, binary)
     return binary
 
 
-def _refuse(path: str, binary: Binary) -> None:
+def _refuse(path: str, binary: ElfFile) -> None:
     """Raise `ProjectError` if the file is ELF, but not something whose sizes mean anything."""
     if binary.kind == _CORE:
         raise ProjectError(f"{path} is a core dump: pass the program that crashed")
@@ -253,9 +253,9 @@ def _refuse(path: str, binary: Binary) -> None:
         raise ProjectError(f"{path} contains only split debug information: pass its object")
 
 
-def _table(columns: dict[str, Any]) -> Table:
+def _table(columns: dict[str, Any]) -> Columns:
     numbers = {name: _column(name, values) for name, values in columns.items() if name != "name"}
-    return Table(columns.get("name", []), numbers)
+    return Columns(columns.get("name", []), numbers)
 
 
 def _column(name: str, values: bytes) -> Numbers:

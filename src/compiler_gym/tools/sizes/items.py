@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from compiler_gym.tools.sizes.binary import Binary, Numbers
+from compiler_gym.tools.sizes.binary import ElfFile, Numbers
 
 __all__ = ["Items", "list_items", "measure_unwinding", "spread"]
 
@@ -44,10 +44,10 @@ class Items:
         return np.where(inside, at, -1)
 
 
-def list_items(binary: Binary) -> Items:
+def list_items(binary: ElfFile) -> Items:
     """Return the functions and variables that `binary` loads from the file.
 
-    Functions without a symbol are found by their unwind entries.
+    Functions without a symbol are found with their unwind entries.
     """
     symbols, sections = binary.symbols, binary.sections
     last = min(len(sections.name), _LARGEST_SECTION)
@@ -69,7 +69,7 @@ def list_items(binary: Binary) -> Items:
     return _separate(Items(start, size, owner, symbol), len(binary.data))
 
 
-def _sections_at(binary: Binary, places: Numbers) -> Numbers:
+def _sections_at(binary: ElfFile, places: Numbers) -> Numbers:
     order = np.flatnonzero(binary.is_loaded & (binary.sections["size"] > 0))
     order = order[np.argsort(binary.sections["offset"][order], kind="stable")]
     if not len(order):
@@ -90,7 +90,7 @@ def _separate(items: Items, end: int) -> Items:
     return Items(start[left], (ends - start)[left], items.section[order], items.symbol[order])
 
 
-def measure_unwinding(binary: Binary, items: Items) -> Numbers:
+def measure_unwinding(binary: ElfFile, items: Items) -> Numbers:
     """Return the bytes of the unwind entry of each item."""
     unwind = np.zeros(len(items.start), dtype=np.int64)
     owner = items.find(binary.offsets(binary.frames["function"]))

@@ -14,7 +14,7 @@ import numpy as np
 from compiler_gym import _elf
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
-from compiler_gym.tools.sizes.binary import Binary, Numbers
+from compiler_gym.tools.sizes.binary import ElfFile, Numbers
 from compiler_gym.tools.sizes.items import Items
 
 __all__ = ["Owner", "group_by_file", "group_by_namespace", "plain_names", "sum_by_name"]
@@ -57,14 +57,14 @@ class Owner:
         return self.size + self.unwind
 
 
-def group_by_namespace(binary: Binary, names: list[str]) -> list[str]:
+def group_by_namespace(binary: ElfFile, names: list[str]) -> list[str]:
     """Return the crate, C++ namespace or Go package of each name."""
     is_go = ".gopclntab" in binary.sections.name
     cache = {name: _namespace(name, is_go=is_go) for name in set(names)}
     return [cache[name] for name in names]
 
 
-def group_by_file(binary: Binary, link_map: Path | None = None) -> list[Owner]:
+def group_by_file(binary: ElfFile, link_map: Path | None = None) -> list[Owner]:
     """Return the sources in the debug information, or the objects and archive members in a map."""
     if link_map is not None:
         low, size, names = _read_map(link_map)
@@ -99,13 +99,13 @@ def _read_map(path: Path) -> tuple[Numbers, Numbers, list[str]]:
     return low, size, [name.strip() for _, _, name in rows]
 
 
-def plain_names(binary: Binary, items: Items) -> list[str]:
+def plain_names(binary: ElfFile, items: Items) -> list[str]:
     """Return the demangled name of each item, without hashes of Rust and LLVM."""
     indices: list[int] = items.symbol.tolist()
     mangled = [binary.symbols.name[index] if index >= 0 else "" for index in indices]
     names = [_plain(*both) for both in zip(mangled, _elf.demangle(mangled), strict=True)]
     for index in np.flatnonzero(items.symbol < 0).tolist():
-        section = binary.sections.name[items.section[index]]
+        section = binary.sections.name[int(items.section[index])]
         names[index] = f"[{section}]" if section.startswith(".plt") else _NO_SYMBOL
     return names
 

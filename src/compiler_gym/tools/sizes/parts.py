@@ -2,7 +2,7 @@
 """Assigns every byte of a file to one part: code, strings, relocations, padding and so on.
 
 Parts are painted on an array with one element per byte, so they add up to the size of the file
-whatever its headers claim.
+even if its headers contradict each other.
 """
 
 import re
@@ -13,7 +13,7 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.tools.sizes.binary import Binary, Numbers
+from compiler_gym.tools.sizes.binary import ElfFile, Numbers
 from compiler_gym.tools.sizes.items import Items, spread
 
 __all__ = ["Part", "PartSize", "find_runs", "measure_parts", "part_of_section"]
@@ -87,7 +87,7 @@ class PartSize:
         return PartSize(self.loaded + other.loaded, self.total + other.total)
 
 
-def measure_parts(binary: Binary, items: Items) -> Mapping[Part, PartSize]:
+def measure_parts(binary: ElfFile, items: Items) -> Mapping[Part, PartSize]:
     """Return the size of each part of `binary` that has one; they add up to the file."""
     painted = _paint(binary, items)
     total = _count(painted, [(0, len(painted))])
@@ -99,7 +99,7 @@ def measure_parts(binary: Binary, items: Items) -> Mapping[Part, PartSize]:
     }
 
 
-def _paint(binary: Binary, items: Items) -> Bytes:
+def _paint(binary: ElfFile, items: Items) -> Bytes:
     """Return the index in `Part` of each byte of the file."""
     unknown = len(_PARTS)
     painted = np.full(len(binary.data), unknown, dtype=np.uint8)
@@ -116,7 +116,7 @@ def _paint(binary: Binary, items: Items) -> Bytes:
     return painted
 
 
-def _paint_segments(binary: Binary, painted: Bytes) -> None:
+def _paint_segments(binary: ElfFile, painted: Bytes) -> None:
     """Paint the segments of a file without section headers."""
     if len(binary.sections.name) > 1 or not binary.is_linked:
         return
@@ -127,7 +127,7 @@ def _paint_segments(binary: Binary, painted: Bytes) -> None:
         painted[start : start + size] = _PARTS.index(part)
 
 
-def _paint_sections(binary: Binary, painted: Bytes) -> None:
+def _paint_sections(binary: ElfFile, painted: Bytes) -> None:
     table = binary.sections
     for index in np.flatnonzero(binary.in_file & (table["size"] > 0)).tolist():
         start, size = int(table["offset"][index]), int(table["size"][index])
@@ -137,7 +137,7 @@ def _paint_sections(binary: Binary, painted: Bytes) -> None:
             _paint_strings(binary.data, painted, start, size)
 
 
-def part_of_section(binary: Binary, index: int) -> Part:
+def part_of_section(binary: ElfFile, index: int) -> Part:
     """Return the part to which most of a section belongs."""
     table = binary.sections
     name, kind, flags = table.name[index], int(table["kind"][index]), int(table["flags"][index])
@@ -168,7 +168,7 @@ def _paint_strings(data: bytes, painted: Bytes, start: int, size: int) -> None:
     painted[start : start + size][is_text] = _PARTS.index(Part.STRINGS)
 
 
-def _paint_code_gaps(binary: Binary, items: Items, painted: Bytes) -> None:
+def _paint_code_gaps(binary: ElfFile, items: Items, painted: Bytes) -> None:
     """Paint the gaps between functions that are smaller than their alignment."""
     table = binary.sections
     if not len(items.start):
@@ -182,7 +182,7 @@ def _paint_code_gaps(binary: Binary, items: Items, painted: Bytes) -> None:
 
 
 def _paint_gaps(data: bytes, painted: Bytes, unknown: int) -> None:
-    """Paint what no header claims: gaps are padding, and what is after the last one is not."""
+    """Paint what no header claims: gaps are padding, bytes after the last section are not."""
     starts, sizes = find_runs(painted == unknown)
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
         is_zero = not data[start : start + size].strip(b"\0")

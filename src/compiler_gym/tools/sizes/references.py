@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.builds import SHARED
-from compiler_gym.tools.sizes.binary import Binary, Numbers
+from compiler_gym.tools.sizes.binary import ElfFile, Numbers
 from compiler_gym.tools.sizes.items import Items
 
 __all__ = ["References", "find_references"]
@@ -38,7 +38,7 @@ class References:
     target: Numbers
     """The offset in the file to which it leads; after its end for zero-initialised variables."""
     is_jump: NDArray[np.bool_]
-    """Whether a call or jump uses it; otherwise the address itself is used."""
+    """True for a call or jump; otherwise the address itself is used."""
     is_code: NDArray[np.bool_]
 
     @property
@@ -47,7 +47,7 @@ class References:
         return self.target[~self.is_jump]
 
 
-def find_references(binary: Binary, items: Items) -> References | None:
+def find_references(binary: ElfFile, items: Items) -> References | None:
     """Return the references in `binary`; None for machines whose code cannot be read."""
     if binary.machine not in (_X86_64, _AARCH64) or not binary.is_linked or not binary.little:
         return None
@@ -140,7 +140,7 @@ def _scan_aarch64(
         yield adr[fits][found] * 4, (base[fits] + offset)[found], False
 
 
-def _find_pointers(binary: Binary) -> tuple[Numbers, Numbers]:
+def _find_pointers(binary: ElfFile) -> tuple[Numbers, Numbers]:
     """Return the places of addresses in data, and their targets, as offsets in the file."""
     relocations = binary.relocations
     packed = binary.offsets(relocations["packed"])
@@ -162,7 +162,7 @@ def _find_pointers(binary: Binary) -> tuple[Numbers, Numbers]:
     return place[keep], target[keep]
 
 
-def _pointers_at(binary: Binary, places: Numbers) -> Numbers:
+def _pointers_at(binary: ElfFile, places: Numbers) -> Numbers:
     """Return the pointers of 64 bits at offsets in the file."""
     data = np.frombuffer(binary.data, np.uint8)
     low, high = _words(data, places), _words(data, places + 4)

@@ -15,7 +15,7 @@ import numpy as np
 
 from compiler_gym.errors import InvalidParameterError, ProjectError
 from compiler_gym.tools.sizes.analysis import Analysis
-from compiler_gym.tools.sizes.binary import Binary, read_binaries
+from compiler_gym.tools.sizes.binary import ElfFile, read_binaries
 from compiler_gym.tools.sizes.owners import (
     Owner,
     group_by_file,
@@ -25,7 +25,7 @@ from compiler_gym.tools.sizes.owners import (
 from compiler_gym.tools.sizes.parts import Part, PartSize
 from compiler_gym.tools.sizes.remedies import Suggestion, suggest_remedies
 
-__all__ = ["Change", "Grouping", "SizeReport", "compare_owners", "measure_file", "parse_size"]
+__all__ = ["Grouping", "SizeChange", "SizeReport", "compare_owners", "measure_file", "parse_size"]
 
 _SIZE = re.compile(r"\+?([\d,_]+(?:\.\d+)?)\s*(B|kB|KB|k|KiB|MB|M|MiB)?")
 _UNITS = {
@@ -69,7 +69,7 @@ class SizeReport:
 
     @property
     def grouping(self) -> Grouping:
-        """The owners that say most about the file."""
+        """The owners that a report lists first."""
         return Grouping.MEMBER if self.owners[Grouping.MEMBER] else Grouping.FUNCTION
 
     def to_json(self) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class SizeReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SizeChange:
     """The loaded bytes of an owner or a part in two builds."""
 
     name: str
@@ -168,7 +168,7 @@ def _find_owners(
     }
 
 
-def _list_sections(binaries: Sequence[Binary]) -> list[Owner]:
+def _list_sections(binaries: Sequence[ElfFile]) -> list[Owner]:
     names: list[str] = []
     sizes: list[int] = []
     for binary in binaries:
@@ -178,12 +178,12 @@ def _list_sections(binaries: Sequence[Binary]) -> list[Owner]:
     return sum_by_name(names, np.array(sizes, dtype=np.int64), np.zeros(len(sizes), np.int64))
 
 
-def compare_owners(before: Sequence[Owner], after: Sequence[Owner]) -> list[Change]:
+def compare_owners(before: Sequence[Owner], after: Sequence[Owner]) -> list[SizeChange]:
     """Return the owners that differ, the largest change first."""
     old = {row.name: row.loaded for row in before}
     new = {row.name: row.loaded for row in after}
     changes = [
-        Change(name, old.get(name, 0), new.get(name, 0)) for name in dict.fromkeys([*new, *old])
+        SizeChange(name, old.get(name, 0), new.get(name, 0)) for name in dict.fromkeys([*new, *old])
     ]
     return sorted(
         (change for change in changes if change.growth),

@@ -9,7 +9,7 @@ import numpy as np
 
 from compiler_gym.tools.sizes.analysis import Analysis
 
-__all__ = ["list_strings", "merged_size"]
+__all__ = ["list_strings", "measure_merged"]
 
 _WRITABLE = 1
 _STRING = re.compile(rb"[\t\n\r\x20-\x7e]+(?=\0)")
@@ -40,10 +40,10 @@ def list_strings(analysis: Analysis) -> list[bytes]:
     return strings
 
 
-def merged_size(strings: Collection[bytes]) -> int:
+def measure_merged(strings: Collection[bytes]) -> int:
     """Return the bytes of strings if equal ones, and ends of longer ones, are stored once.
 
-    >>> merged_size([b"foobar", b"bar", b"bar", b"foo"])
+    >>> measure_merged([b"foobar", b"bar", b"bar", b"foo"])
     11
     """
     ends = sorted({text[::-1] for text in strings})

@@ -23,7 +23,7 @@ from compiler_gym.tools.sizes import Grouping
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from compiler_gym.tools.sizes import Change, Owner, SizeReport
+    from compiler_gym.tools.sizes import Owner, SizeChange, SizeReport
 
 __all__ = ["OVER_BUDGET", "size"]
 
@@ -37,7 +37,9 @@ _FLAGS_WIDTH = 32
 
 
 def size(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Executable, library, object or archive (ELF).")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Executable, library, object or archive (ELF).")
+    ],
     before: Annotated[
         Path | None, typer.Argument(metavar="BEFORE", help="An earlier build, to compare with.")
     ] = None,
@@ -169,22 +171,22 @@ def _show_remedies(report: "SizeReport") -> None:
 
 
 def _show_changes(report: "SizeReport", before: "SizeReport", by: Grouping, most: int) -> None:
-    from compiler_gym.tools.sizes import Change, Part, PartSize, compare_owners
+    from compiler_gym.tools.sizes import Part, PartSize, SizeChange, compare_owners
 
     output().print(
         heading(str(report.path), f": {report.description}, compared with {before.path}"),
         soft_wrap=True,
     )
     parts = [
-        Change(
+        SizeChange(
             part.value,
             before.parts.get(part, PartSize()).loaded,
             report.parts.get(part, PartSize()).loaded,
         )
         for part in Part
     ]
-    total = Change("total", before.loaded, report.loaded)
-    file = Change("in the file", before.total, report.total)
+    total = SizeChange("total", before.loaded, report.loaded)
+    file = SizeChange("in the file", before.total, report.total)
     changes = [change for change in parts if change.before or change.after]
     _show_change_rows("Part", [*changes, total, file])
     owners = compare_owners(before.owners[by], report.owners[by])
@@ -198,7 +200,7 @@ def _show_changes(report: "SizeReport", before: "SizeReport", by: Grouping, most
         output().print(f"{len(owners) - most:,} others: {growth:+,}")
 
 
-def _show_change_rows(name: str, changes: Sequence["Change"], title: str | None = None) -> None:
+def _show_change_rows(name: str, changes: Sequence["SizeChange"], title: str | None = None) -> None:
     columns = ("Change", "Before", "Now")
     rows = table(*columns, name, right=columns, typed=(name,), title=title)
     for change in changes:
