@@ -224,7 +224,7 @@ def apply_policy(analysis: Analysis) -> PartSize | None:
     is_other = analysis.is_go or analysis.is_rust or not binary.is_linked
     if binary.machine != _X86_64 or is_other:
         return None
-    known = part("policies", "llvm").read_policy(policy_named("size")).known[_POLICY_MEASURED]
+    known = part("policies").read_policy(policy_named("size")).known[_POLICY_MEASURED]
     loaded = sum(size.loaded for size in analysis.parts.values())
     return _both(int(loaded * -float(known.split()[0]) / 100))
 
