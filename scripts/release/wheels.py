@@ -44,7 +44,7 @@ class Distribution:
 MAIN = Distribution(
     DISTRIBUTION,
     ".",
-    ("_columns", "_llvm", "_service"),
+    ("_columns", "_elf", "_llvm", "_service"),
     27_500_000,
     has_programs=True,
     # The engine of loop nests is 13 MB more; the one for plug-ins 0.6: a checkout builds it.

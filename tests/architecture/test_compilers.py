@@ -96,6 +96,21 @@ ALLOWED = {
     "tools/learn/leaderboard/llvm_instcount.py": ({"llvm"}, DOCUMENTED),
     "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
+    "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
+    "tools/sizes/estimates.py": ({"clang", "gcc"}, "what compilers write into sections"),
+    "tools/sizes/owners.py": ({"llvm"}, "how names of copied functions end"),
+    "tools/sizes/parts.py": ({"gcc", "llvm"}, "names of sections"),
+    "tools/sizes/remedies.py": (
+        {
+            "-fno-asynchronous-unwind-tables",
+            "-fno-exceptions",
+            "-fno-omit-frame-pointer",
+            "-fno-unwind-tables",
+            "clang",
+            "merge",
+        },
+        "what drivers of several compilers are told",
+    ),
     "tools/tune/layout.py": (
         {"-fno-asynchronous-unwind-tables", "-fno-exceptions"},
         "what drivers of several compilers are told",

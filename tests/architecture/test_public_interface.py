@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOOLS = ROOT / "src" / "compiler_gym" / "tools"
 KIT = ROOT / "src" / "compiler_gym" / "cli" / "kit"
-ENGINE = "compiler_gym._llvm"
+ENGINES = {"compiler_gym._elf", "compiler_gym._llvm"}
 """The native module, which a tool's part for LLVM calls in its own process."""
 
 
@@ -31,7 +31,7 @@ def exports(module: str) -> set[str]:
 
 def is_open(module: str) -> bool:
     """Return whether tools may import a module as a whole."""
-    return module == ENGINE or exports(module) != set()
+    return module in ENGINES or exports(module) != set()
 
 
 def bypasses(source: str) -> set[str]:

@@ -4,7 +4,7 @@
 import subprocess
 from pathlib import Path
 
-from compiler_gym.builds import is_archive, iterate_members
+from compiler_gym.builds import is_archive, iterate_members, locate_members
 
 
 def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:
@@ -16,6 +16,23 @@ def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:
     subprocess.run(["ar", "rcs", archive.name, *names], cwd=tmp_path, check=True)
     assert is_archive(archive)
     assert list(iterate_members(archive.read_bytes())) == contents
+
+
+def test_members_have_their_names(tmp_path: Path) -> None:
+    names = ["a.o", "b-" + "long" * 20 + ".o", "c-" + "longer" * 20 + ".o"]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    subprocess.run(["ar", "rcs", "lib.a", *names], cwd=tmp_path, check=True)
+    data = (tmp_path / "lib.a").read_bytes()
+    found = {name: data[start : start + size] for name, start, size in locate_members(data)}
+    assert found == {name: name.encode() for name in names}
+
+
+def test_names_of_bsd_archives_stand_before_the_members() -> None:
+    header = b"#1/8".ljust(16) + b"0".ljust(12) + b"0".ljust(6) * 2 + b"644".ljust(8)
+    data = b"!<arch>\n" + header + b"13".ljust(10) + b"`\n" + b"name.o\0\0hello"
+    ((name, start, size),) = locate_members(data)
+    assert (name, data[start : start + size]) == ("name.o", b"hello")
 
 
 def test_a_cut_archive_says_where_it_ends(tmp_path: Path) -> None:

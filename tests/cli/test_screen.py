@@ -4,6 +4,7 @@
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,7 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "profile": [("profile", PROGRAM, "sroa", LONG)],
     "datasets": [("datasets",), ("datasets", "sample", "cbench-v1")],
     "leaderboard": [("leaderboard", "tasks"), ("leaderboard", "table")],
+    "size": [("size", sys.executable), ("size", sys.executable, sys.executable), ("size", "none")],
     "tune": [("tune",), ("tune", "diff", "a", "b")],
     "bisect": [("bisect", "nothing.json")],
     "new": [("new", "basic-compiler")],

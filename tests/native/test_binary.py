@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from compiler_gym import _columns, _llvm, _service
+from compiler_gym import _columns, _elf, _llvm, _service
 
 from .conftest import need
 
@@ -65,7 +65,9 @@ def test_no_symbol_of_llvm_leaves_the_extension():
     assert [line for line in listing.splitlines() if "llvm" in line and "PyInit" not in line] == []
 
 
-@pytest.mark.parametrize("module", [_llvm, _columns, _service], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [_llvm, _columns, _elf, _service], ids=lambda module: module.__name__
+)
 def test_the_stub_is_what_nanobind_generates(module: ModuleType):
     stubgen = pytest.importorskip("nanobind.stubgen", reason="needs nanobind")
     generator = stubgen.StubGen(module)
@@ -114,7 +116,7 @@ def test_running_out_of_memory_ends_the_process_when_asked_to(
 
 def test_what_our_modules_ask_of_nanobind_is_not_asked_of_other_extensions():
     program = (
-        "import ctypes; from compiler_gym import _columns, _llvm, _service\n"
+        "import ctypes; from compiler_gym import _columns, _elf, _llvm, _service\n"
         "api = ctypes.pythonapi\n"
         "api.PyInterpreterState_Get.restype = ctypes.c_void_p\n"
         "api.PyInterpreterState_GetDict.argtypes = [ctypes.c_void_p]\n"

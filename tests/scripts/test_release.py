@@ -116,7 +116,7 @@ def _whole(folder: Path, *, without: str = "", also: str = "", version: str = __
     wheel = folder / f"compiler_gym_next-{version}-cp312-abi3-manylinux_2_34_x86_64.whl"
     info = f"compiler_gym_next-{version}.dist-info/licenses/"
     names = [*(f"{info}{name}" for name in LICENSES), also]
-    names += [f"compiler_gym/{name}.abi3.so" for name in ("_columns", "_llvm", "_service")]
+    names += [f"compiler_gym/{name}.abi3.so" for name in ("_columns", "_elf", "_llvm", "_service")]
     with zipfile.ZipFile(wheel, "w") as archive:
         for name in names:
             if name and not (without and name.endswith(without)):
@@ -134,7 +134,14 @@ def test_a_whole_wheel_has_nothing_wrong(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [*sorted(LICENSES), "_columns.abi3.so", "_llvm.abi3.so", "_box", "-cc", "-cxx"]
+    "name",
+    [
+        *sorted(LICENSES),
+        *(f"_{part}.abi3.so" for part in ("columns", "elf", "llvm")),
+        "_box",
+        "-cc",
+        "-cxx",
+    ],
 )
 def test_one_thing_that_is_missing_is_one_complaint(tmp_path: Path, name: str) -> None:
     (found,) = complaints(_whole(tmp_path, without=name))

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.builds.archives import is_archive, is_bitcode, iterate_members
+    from compiler_gym.builds.archives import (
+        is_archive,
+        is_bitcode,
+        iterate_members,
+        locate_members,
+    )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         QUESTION_MARKS,
@@ -61,6 +66,7 @@ __all__ = [
     "is_listed",
     "is_shared_library",
     "iterate_members",
+    "locate_members",
     "measure_sizes",
     "read_code",
     "read_database",

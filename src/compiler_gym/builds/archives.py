@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["beginning", "is_archive", "is_bitcode", "iterate_members"]
+__all__ = ["beginning", "is_archive", "is_bitcode", "iterate_members", "locate_members"]
 
 _MAGIC = b"!<arch>\n"
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """The first bytes of LLVM's bitcode, without and with a wrapper header."""
-_TABLES = (b"/", b"//", b"/SYM64/")
+_LONG_NAMES = b"//"
+_TABLES = (b"/", _LONG_NAMES, b"/SYM64/")
 
 
 def is_archive(path: Path) -> bool:
@@ -36,15 +37,33 @@ def beginning(path: Path, count: int) -> bytes:
 
 def iterate_members(data: bytes) -> Iterator[bytes | None]:
     """Yield the files in an archive without its tables; yield None if it is damaged."""
-    position = len(_MAGIC)
+    for _, start, size in locate_members(data):
+        if start + size > len(data):
+            yield None
+            return
+        yield data[start : start + size]
+
+
+def locate_members(data: bytes) -> Iterator[tuple[str, int, int]]:
+    """Yield the name, start and size of each file in an archive, without its tables.
+
+    If the archive is damaged, the last one ends after the data.
+    """
+    position, long_names = len(_MAGIC), b""
     while position + 60 <= len(data):
         header = data[position : position + 60]
         digits = header[48:58].strip()
         size = int(digits) if digits.isdigit() else len(data)
-        start = position + 60
-        if start + size > len(data):
-            yield None
-            return
-        if header[:16].rstrip() not in _TABLES:
-            yield data[start : start + size]
+        name, start = header[:16].rstrip(), position + 60
         position = start + size + size % 2
+        if name == _LONG_NAMES:
+            long_names = data[start : start + size]
+        if name in _TABLES:
+            continue
+        if name.startswith(b"#1/") and name[3:].isdigit():  # BSD: the name is in front of the file
+            length = min(int(name[3:]), size)
+            name = data[start : start + length].rstrip(b"\0")
+            start, size = start + length, size - length
+        elif name[:1] == b"/" and name[1:].isdigit():
+            name = long_names[int(name[1:]) :].partition(b"\n")[0]
+        yield name.removesuffix(b"/").decode(errors="replace"), start, size
