@@ -1,0 +1,28 @@
+// The table of rules. A rule is one function in one file: it looks at an instruction of a function
+// that should be small and, where its conditions hold, writes a shorter one.
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/StringRef.h>
+
+namespace llvm {
+class MachineInstr;
+}
+
+namespace compiler_gym::linker {
+
+class Site;
+
+struct Rule {
+  llvm::StringLiteral name;  // in COMPILER_GYM_SIZE and in the counts
+  // Return whether the code was changed. A rule may change, replace or erase this instruction and
+  // those after it in its block, never those before it. It asks `Site::commit` before the change.
+  bool (*rewrite)(llvm::MachineInstr&, Site&);
+};
+
+bool pop_stack(llvm::MachineInstr&, Site&);
+
+// All rules, in the order in which they are tried at an instruction.
+llvm::ArrayRef<Rule> all_rules();
+
+}  // namespace compiler_gym::linker
