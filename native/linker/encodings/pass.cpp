@@ -21,6 +21,7 @@ class Encodings : public llvm::MachineFunctionPass {
   llvm::StringRef getPassName() const override { return "Short encodings for x86-64"; }
   void getAnalysisUsage(llvm::AnalysisUsage& usage) const override {
     usage.setPreservesCFG();
+    usage.addRequired<llvm::MachineLoopInfoWrapperPass>();
     MachineFunctionPass::getAnalysisUsage(usage);
   }
   bool runOnMachineFunction(llvm::MachineFunction&) override;
@@ -49,7 +50,8 @@ bool Encodings::runOnMachineFunction(llvm::MachineFunction& function) {
   llvm::ArrayRef<std::uint32_t> kept;
   if (auto* usage = getAnalysisIfAvailable<llvm::PhysicalRegisterUsageInfoWrapperLegacy>())
     kept = usage->getPRUI().getRegUsageInfo(source);
-  Site site(function, kept);
+  const auto& loops = getAnalysis<llvm::MachineLoopInfoWrapperPass>().getLI();
+  Site site(function, loops, kept);
   bool changed = false;
   for (llvm::MachineBasicBlock& block : function) changed |= rewrite_block(block, site);
   return changed;

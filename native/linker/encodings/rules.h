@@ -20,7 +20,18 @@ struct Rule {
   bool (*rewrite)(llvm::MachineInstr&, Site&);
 };
 
+bool byte_constant(llvm::MachineInstr&, Site&);
+bool early_zero(llvm::MachineInstr&, Site&);
+bool exchange(llvm::MachineInstr&, Site&);
+bool fold_address(llvm::MachineInstr&, Site&);
+bool leave(llvm::MachineInstr&, Site&);
+bool narrow(llvm::MachineInstr&, Site&);
+bool packed_single(llvm::MachineInstr&, Site&);
+bool plain_constant(llvm::MachineInstr&, Site&);
 bool pop_stack(llvm::MachineInstr&, Site&);
+bool push_move(llvm::MachineInstr&, Site&);
+bool push_stack(llvm::MachineInstr&, Site&);
+bool store_zero(llvm::MachineInstr&, Site&);
 
 // All rules, in the order in which they are tried at an instruction.
 llvm::ArrayRef<Rule> all_rules();

@@ -55,6 +55,8 @@ X86::X86(const llvm::TargetInstrInfo& instructions, const llvm::TargetRegisterIn
                 : look_up(by_name, (llvm::Twine('R') + llvm::Twine(i) + suffixes[width]).str());
       places_[registers_[width][i].id()] = width * NUMBERS + i;
     }
+  for (unsigned i = A; i <= B; ++i)
+    second_bytes_[i] = look_up(by_name, std::string(1, "ACDB"[i]) + "H");
   flags_ = look_up(by_name, "EFLAGS");
   rip_ = look_up(by_name, "RIP");
 }

@@ -39,6 +39,8 @@ class X86 {
   // Return the number of a general register, or NUMBERS for any other and for AH, BH, CH and DH.
   unsigned number(llvm::Register) const;
   unsigned bits(llvm::Register) const;
+  // AH, CH, DH or BH.
+  llvm::Register second_byte(unsigned number) const { return second_bytes_[number]; }
   llvm::Register flags() const { return flags_; }
   llvm::Register rip() const { return rip_; }
 
@@ -48,6 +50,7 @@ class X86 {
   std::array<unsigned, OPCODES> numbers_{};
   std::vector<Opcode> opcodes_;
   std::array<std::array<llvm::Register, NUMBERS>, 4> registers_;
+  std::array<llvm::Register, 4> second_bytes_;
   std::vector<std::uint8_t> places_;  // of a register in the table above, or 255
   llvm::Register flags_;
   llvm::Register rip_;
