@@ -1,5 +1,6 @@
 // The entry of the plug-in: what a linker or compiler calls when it loads the shared object.
 
+#include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/PassInfo.h>
 #include <llvm/PassRegistry.h>
@@ -8,6 +9,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "encodings/pass.h"
+#include "encodings/shift_frame.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -21,6 +23,8 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::TargetPassConfig& pa
   const llvm::Triple& triple = machine.getTargetTriple();
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
+  // Before the places of variables are computed, which follow the frame pointer.
+  passes.insertPass(&llvm::MachineBlockPlacementID, create_shift_frame_pass());
   if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner))
     passes.insertPass(place->getTypeInfo(), create_encodings_pass());
 }

@@ -21,9 +21,9 @@ FrameChange change_frame(const llvm::MachineInstr& instruction, const X86& x86) 
   const Opcode opcode = x86.opcode(instruction);
   if (opcode == LEAVE64 && instruction.getFlag(llvm::MachineInstr::FrameDestroy))
     return FrameChange::ENDED;
-  if (opcode != MOV64rr && opcode != POP64r) return FrameChange::NONE;
+  if (opcode != MOV64rr && opcode != LEA64r && opcode != POP64r) return FrameChange::NONE;
   if (x86.number(instruction.getOperand(0).getReg()) != BP) return FrameChange::NONE;
-  if (opcode == MOV64rr && instruction.getFlag(llvm::MachineInstr::FrameSetup))
+  if (opcode != POP64r && instruction.getFlag(llvm::MachineInstr::FrameSetup))
     return FrameChange::MADE;
   return opcode == POP64r && instruction.getFlag(llvm::MachineInstr::FrameDestroy)
              ? FrameChange::ENDED
@@ -58,6 +58,7 @@ void Site::find_frames() {
     for (const llvm::MachineInstr& instruction : block) {
       const FrameChange change = change_frame(instruction, x86);
       if (change != FrameChange::NONE) framed = change == FrameChange::MADE;
+      shifted_ |= change == FrameChange::MADE && x86.opcode(instruction) == LEA64r;
     }
     for (const llvm::MachineBasicBlock* next : block.successors())
       if (!seen[next->getNumber()]) {
