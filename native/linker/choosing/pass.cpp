@@ -61,10 +61,12 @@ std::vector<Candidate> find_candidates(llvm::Module& module) {
     if (!function.isDeclaration()) left += effort() * cost(function);
     if (can_choose(function)) functions.push_back(&function);
   }
-  std::ranges::stable_sort(functions, {}, [](const llvm::Function* one) { return cost(*one); });
+  llvm::stable_sort(functions, [](const llvm::Function* one, const llvm::Function* other) {
+    return cost(*one) < cost(*other);
+  });
   std::vector<Candidate> candidates;
   for (llvm::Function* function : functions) {
-    Candidate candidate{function, {}};
+    Candidate candidate{.function = function};
     for (const Setting& setting : all_settings())
       if (can_apply(setting, *function)) candidate.settings.push_back(&setting);
     left -= cost(*function) * (1.0 + candidate.settings.size());

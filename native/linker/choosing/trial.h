@@ -29,6 +29,6 @@ struct Candidate {
 bool is_trial();
 
 // Set the bytes of the candidates, all of which are in the module. Return whether it worked.
-bool measure(llvm::Module&, llvm::TargetMachine&, Gate&, std::vector<Candidate>&);
+bool measure(llvm::Module&, const llvm::TargetMachine&, Gate&, std::vector<Candidate>&);
 
 }  // namespace compiler_gym::linker
