@@ -16,11 +16,10 @@
 #include "choosing/function_bytes.h"
 #include "choosing/gate.h"
 #include "choosing/settings.h"
+#include "switches.h"
 
 namespace compiler_gym::linker {
 namespace {
-
-thread_local bool in_trial = false;
 
 // What the trial reports is reported again when the code is generated that counts.
 struct Silence : llvm::DiagnosticHandler {
@@ -67,7 +66,7 @@ bool generate_code(llvm::Module& module, const llvm::TargetMachine& original,
   context.setDiagnosticHandler(std::make_unique<Silence>(failed));
   const auto speak = llvm::make_scope_exit(
       [&] { context.setDiagnosticHandler(std::move(handler)); });
-  const llvm::SaveAndRestore trial(in_trial, true);
+  const llvm::SaveAndRestore trial(Switches::is_trial, true);
   const std::unique_ptr<llvm::TargetMachine> machine = copy_machine(original);
   llvm::legacy::PassManager passes;
   const llvm::TargetLibraryInfoImpl library(module.getTargetTriple(), machine->Options.VecLib);
@@ -81,7 +80,16 @@ bool generate_code(llvm::Module& module, const llvm::TargetMachine& original,
 
 }  // namespace
 
-bool is_trial() { return in_trial; }
+const Setting* Candidate::find_smallest() const {
+  const Setting* smallest = nullptr;
+  std::uint64_t fewest = plain;
+  for (auto [setting, count] : llvm::zip_equal(settings, bytes))
+    if (count && count < fewest) {
+      smallest = setting;
+      fewest = count;
+    }
+  return smallest;
+}
 
 bool measure(llvm::Module& module, const llvm::TargetMachine& machine, Gate& gate,
              std::vector<Candidate>& candidates) {
