@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How much code would each finding of ``docs/upstream`` save in real packages? Count it.
+"""How much code would each finding of ``docs/upstream`` save in real packages?
 
-    python -m scripts.upstream_counts                 # the modules of debian-sample-v0, about ten minutes
-    python -m scripts.upstream_counts --modules 20    # every tenth of them
+    python -m scripts.upstream_counts > docs/upstream/counts.json    # 5 to 10 minutes
+    python -m scripts.upstream_counts --modules 20
 
-Each module goes through ``opt-22 -passes='default<Oz>'`` and ``llc-22``, once as LLVM is and once
+Each module of ``debian-sample-v0`` goes through ``opt-22 -passes='default<Oz>'`` and ``llc-22``, once as LLVM is and once
 with each option that does the work of a finding. Functions are compared by the size of their
 symbol. The finding about epilogues has no option: its sites are counted in the assembly.
 """
@@ -25,7 +25,6 @@ __all__ = ["Effect", "count_pops", "main"]
 OPTIONS = {
     "branches": "--x86-br-merging-base-cost=-1",
     "constants": "--disable-machine-licm",
-    "saved": "--regalloc-csr-first-time-cost=100",
 }
 DATASET = "benchmark://debian-sample-v0"
 _EPILOGUE = re.compile(r"^\taddq\t\$8, %rsp\n(?:\t\.cfi_[^\n]*\n)*(?=\tpopq\t)", re.M)
