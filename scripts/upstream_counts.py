@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""How much code would each finding of ``docs/upstream`` save in real packages?
+"""Count the bytes that each finding of ``docs/upstream`` would save in real packages.
 
     python -m scripts.upstream_counts > docs/upstream/counts.json    # 5 to 10 minutes
     python -m scripts.upstream_counts --modules 20
 
-Each module of ``debian-sample-v0`` goes through ``opt-22 -passes='default<Oz>'`` and ``llc-22``, once as LLVM is and once
-with each option that does the work of a finding. Functions are compared by the size of their
-symbol. The finding about epilogues has no option: its sites are counted in the assembly.
+Each module of ``debian-sample-v0`` goes through ``opt-22 -passes='default<Oz>'`` and ``llc-22``,
+once as LLVM is and once with each option that does the work of a finding. Functions are compared
+by the size of their symbol. The finding about epilogues has no option: its sites are counted in
+the assembly.
 """
 
 import argparse
@@ -60,8 +61,8 @@ class Effect:
 def count_pops(assembly: str) -> dict[str, int]:
     """Return the number of epilogues of each function that could pop instead of adding.
 
-    >>> text = "\\t.type\\tf,@function\\n\\taddq\\t$8, %rsp\\n\\tpopq\\t%rbx\\n\\tretq\\n\\t.size\\tf, 9\\n"
-    >>> count_pops(text)
+    >>> epilogue = "\\taddq\\t$8, %rsp\\n\\tpopq\\t%rbx\\n\\tretq\\n"
+    >>> count_pops(f"\\t.type\\tf,@function\\n{epilogue}\\t.size\\tf, 9\\n")
     {'f': 1}
     """
     found = {name: len(_EPILOGUE.findall(body)) for name, body in _FUNCTION.findall(assembly)}
@@ -69,7 +70,7 @@ def count_pops(assembly: str) -> dict[str, int]:
 
 
 def _modules(count: int | None) -> Iterator[tuple[str, bytes]]:
-    """Yield the package and the bitcode of every module, or of `count` of them."""
+    """Yield the package and the bitcode of every module, or of about `count`."""
     with compiler_gym.make("llvm-v0") as env:
         dataset = env.datasets[DATASET]
         uris = sorted(str(uri) for uri in dataset.benchmark_uris())
