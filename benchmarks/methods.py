@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
@@ -42,7 +43,7 @@ DATA = PAGE.with_suffix(".json")
 SUITES = ("cbench-v1", "debian-sample-v0", "large")
 LARGE_SECONDS = 60
 _REWARD = "IrInstructionCountOz"
-_LINK = ("-fuse-ld=lld-22", "-Wl,--gc-sections,--icf=safe", "-lm")
+_LINK = ("-fuse-ld=lld-22", "-Wl,--gc-sections,--icf=safe")
 Row = dict[str, Any]
 
 
@@ -144,28 +145,26 @@ def _row(
 def _link_native(bitcode: bytes) -> int:
     """Return the loaded bytes of a module whose passes have run."""
     flags = ["-Oz", "-Xclang", "-disable-llvm-passes", "-ffunction-sections", "-fdata-sections"]
-    return _loaded([["clang-22", *flags, "-c"], ["clang-22", *_LINK]], bitcode)
-
-
-def _link(program: str, *linker: str) -> int:
-    """Return the loaded bytes of a bundled program, by default of ``clang -Oz -flto``."""
-    with _make() as env:
-        contents = env.datasets.benchmark(program).contents
-    assert contents is not None
-    link = [*(linker or ("clang-22", *_LINK)), "-Oz", "-flto"]
-    return _loaded([["clang-22", "-Oz", "-flto", "-c"], [*link, "-lm"]], contents)
-
-
-def _loaded(commands: Sequence[Sequence[str]], bitcode: bytes) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "module.bc"
-        file.write_bytes(bitcode)
-        for number, command in enumerate(commands):
-            made = file.with_name(f"made{number}.o")
-            words = [*command, str(file), "-o", str(made)]
-            subprocess.run(words, check=True, stderr=subprocess.DEVNULL)
-            file = made
-        return measure_sizes(file).loaded
+        module = Path(folder) / "module.bc"
+        module.write_bytes(bitcode)
+        return _measure_link(["clang-22", *flags, *_LINK, str(module)])
+
+
+def _link(program: str, *compiler: str) -> int:
+    """Return the loaded bytes of a bundled program's sources, by default of ``clang -Oz -flto``."""
+    folder = ROOT / "programs" / program.partition("/")[2]
+    described = tomllib.loads((folder / "program.toml").read_text(encoding="utf-8"))
+    sources = [str(folder / source) for source in described["sources"]]
+    command = compiler or ("clang-22", "-flto", *_LINK)
+    return _measure_link([*command, "-Oz", "-std=c11", *sources, *described["link"]])
+
+
+def _measure_link(command: Sequence[str]) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "made"
+        subprocess.run([*command, "-o", str(made)], check=True, stderr=subprocess.DEVNULL)
+        return measure_sizes(made).loaded
 
 
 def _search(job: Job, *, algorithm: str, space: str, starts: Any = None) -> list[Row]:
@@ -294,7 +293,9 @@ class Method:
 
 
 METHODS = {
-    "oz": Method(partial(_apply, start="-Oz"), "`clang -Oz`", is_random=False),
+    "oz": Method(
+        partial(_apply, start="-Oz"), "The action `-Oz`: `opt -Oz` with attributes", is_random=False
+    ),
     "random": Method(
         partial(_search, algorithm="random", space="Passes", starts=()), "Random search from -O0"
     ),
