@@ -41,6 +41,8 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "methods.md"
 DATA = PAGE.with_suffix(".json")
 SUITES = ("cbench-v1", "debian-sample-v0", "large")
+LARGE = {"lua": "src/l[!u]*.c", "sqlite3": "sqlite3.c"}
+"""Projects for which a minute is short, and their sources; ``luac.c`` is another program."""
 LARGE_SECONDS = 60
 _REWARD = "IrInstructionCountOz"
 _LINK = ("-fuse-ld=lld-22", "-Wl,--gc-sections,--icf=safe")
@@ -345,18 +347,22 @@ def _finish(jobs: Iterable[Job], *, ray: bool) -> Iterator[tuple[Job, Any]]:
     yield from spread_tasks(jobs, _work)
 
 
-def _fetch_large() -> str:
-    """Return a module of more than 60,000 instructions: SQLite's amalgamation as one file."""
+def _fetch_large(name: str) -> str:
+    """Return a project as a single module of more than 60,000 instructions."""
     from scripts.projects.fetching import fetch
-    from scripts.projects.table import projects
+    from scripts.projects.table import chosen
 
     into = cache_path("projects")
-    (project,) = (project for project in projects() if project.name == "sqlite3")
-    made = into / "large" / "sqlite3.bc"
+    (project,) = chosen([name])
+    source, made = fetch(project, into), into / "large" / f"{name}.bc"
     made.parent.mkdir(parents=True, exist_ok=True)
     flags = ["-Oz", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c"]
-    source = fetch(project, into) / "sqlite3.c"
-    subprocess.run(["clang-22", *flags, str(source), "-o", str(made)], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        parts: list[str] = []
+        for file in sorted(source.glob(LARGE[name])):
+            parts.append(f"{folder}/{file.stem}.bc")
+            subprocess.run(["clang-22", *flags, str(file), "-o", parts[-1]], check=True)
+        subprocess.run(["llvm-link-22", *parts, "-o", str(made)], check=True)
     return made.as_uri()
 
 
@@ -437,7 +443,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run what is missing in the run folder, and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--small", action="store_true", help="few programs, seeds and passes")
-    parser.add_argument("--large", action="store_true", help="add a minute's search of SQLite")
+    parser.add_argument(
+        "--large", action="store_true", help="add a minute's search of Lua and of SQLite"
+    )
     parser.add_argument("--method", action="append", choices=[*METHODS], help="can be repeated")
     parser.add_argument("--run", type=Path, help="the run folder")
     parser.add_argument("--ray", action="store_true", help="make the jobs tasks of a Ray cluster")
@@ -446,7 +454,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     size = _small() if options.small else _full()
     jobs = [*list_jobs(size, options.method or [*METHODS])]
     if options.large:
-        jobs += [Job(name, 0, (_fetch_large(),), size) for name in ("oz", "portfolio")]
+        modules = [_fetch_large(name) for name in LARGE]
+        jobs += [Job(name, 0, (one,), size) for one in modules for name in ("oz", "portfolio")]
     folder = options.run or Path("runs") / ("methods-small" if options.small else "methods")
     with RunFolder.open(folder, "evaluation", asdict(size)) as run:
         waiting = [job for job in jobs if run.find_result(job.key) is None]
