@@ -33,7 +33,7 @@ from compiler_gym.builds.elf import measure_sizes
 from compiler_gym.core import CompilerEnv
 from compiler_gym.files import cache_path
 from compiler_gym.runs import RunFolder
-from compiler_gym.search import run_search, starting_sequences
+from compiler_gym.search import Budget, run_search, starting_sequences
 
 __all__ = ["METHODS", "Job", "Size", "choose_coreset", "list_jobs", "main", "summarise", "tables"]
 
@@ -173,10 +173,14 @@ def _search(job: Job, *, algorithm: str, space: str, starts: Any = None) -> list
     """Search one program, until its passes or, on a large program, its time are used up."""
     (program,) = job.programs
     before = _spend()
-    budget = {"seconds": LARGE_SECONDS} if _suite(program) == "large" else {"steps": job.size.steps}
+    budget = (
+        Budget(seconds=LARGE_SECONDS)
+        if _suite(program) == "large"
+        else Budget(steps=job.size.steps)
+    )
     (found,) = run_search(
         partial(_make, space), [program], algorithm=algorithm, jobs=1, seed=job.seed,
-        starts=starts, **budget,
+        starts=starts, budget=budget,
     )  # fmt: skip
     spent = _spend() - before
     return [_row(job, program, found.action_names, found.sequences, spent)]
