@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check house test test-docs test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy size-plugin \
+.PHONY: help setup demo check house test test-docs test-all test-agents bench results docs site tutorials wheel release-check native native-format native-tidy size-plugin \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -94,6 +94,10 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks
+
+results: $(BIN)/.tested ## Compare ways to find passes: SMALL=1 takes ten minutes, RAY=1 uses a cluster; resumes
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --extra rl $(if $(RAY),--extra ray)
+	$(BIN)/python -m benchmarks.methods --write $(if $(SMALL),--small) $(if $(LARGE),--large) $(if $(RAY),--ray)
 
 docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
 	$(BIN)/python -m docs.generate

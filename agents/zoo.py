@@ -71,21 +71,24 @@ class Curve:
     """Wall time of the training, without the evaluations."""
 
 
+def play(choose: Callable[[Any, Any], int], benchmark: str) -> tuple[float, list[str]]:
+    """Return the reward and the passes of one episode; `choose` maps (observation, mask)."""
+    with learning_env(benchmark=benchmark) as env:
+        observation, _ = env.reset(seed=0)
+        total, is_over = 0.0, False
+        while not is_over:
+            mask = env.get_wrapper_attr("action_masks")()
+            step = env.step(choose(observation, mask))
+            observation, reward, terminated, truncated, _ = step
+            total += float(reward)
+            is_over = terminated or truncated
+        unwrapped: Any = env.unwrapped
+        return total, [unwrapped.action_space.names[action] for action in unwrapped.actions]
+
+
 def score(choose: Callable[[Any, Any], int]) -> float:
-    """Return the mean reward on `TEST` of one episode each; `choose` maps (observation, mask)."""
-    rewards = []
-    for benchmark in TEST:
-        with learning_env(benchmark=benchmark) as env:
-            observation, _ = env.reset(seed=0)
-            total, is_over = 0.0, False
-            while not is_over:
-                mask = env.get_wrapper_attr("action_masks")()
-                step = env.step(choose(observation, mask))
-                observation, reward, terminated, truncated, _ = step
-                total += float(reward)
-                is_over = terminated or truncated
-            rewards.append(total)
-    return statistics.fmean(rewards)
+    """Return the mean reward on `TEST` of one episode each."""
+    return statistics.fmean(play(choose, benchmark)[0] for benchmark in TEST)
 
 
 def choose_with(model: Any, observation: Any, mask: Any) -> int:
@@ -113,10 +116,10 @@ class Evaluations(BaseCallback):
         return True
 
 
-def train(
+def fit(
     name: str, algorithm: Any, settings: Mapping[str, Any], seed: int, options: Options
-) -> Curve:
-    """Train one agent with one seed and return its curve."""
+) -> tuple[Curve, Any]:
+    """Train one agent with one seed; return its curve and the model."""
     curve = Curve(name, seed)
     evaluations = Evaluations(curve, options)
     envs = as_sb3(learning_vec(options.rows, sampler=TRAIN))
@@ -125,7 +128,7 @@ def train(
     model.learn(options.steps, callback=evaluations)
     curve.seconds = time.monotonic() - begin - evaluations.seconds
     envs.close()
-    return curve
+    return curve, model
 
 
 def act_randomly(name: str, seed: int, options: Options) -> Curve:
@@ -135,19 +138,19 @@ def act_randomly(name: str, seed: int, options: Options) -> Curve:
     return Curve(name, seed, [options.steps], [value])
 
 
+LEARNERS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "maskable-ppo": (MaskablePPO, {"n_steps": 128, "batch_size": 128}),
+    "ppo": (PPO, {"n_steps": 128, "batch_size": 128}),
+    "a2c": (A2C, {"n_steps": 16}),
+    "dqn": (DQN, _REPLAY),
+    "qr-dqn": (QRDQN, _REPLAY),
+}
+"""The algorithm and the settings of each agent that learns."""
 AGENTS: dict[str, Callable[[str, int, Options], Curve]] = {
     "random": act_randomly,
     **{
-        name: lambda agent, seed, options, algorithm=algorithm, settings=settings: train(
-            agent, algorithm, settings, seed, options
-        )
-        for name, algorithm, settings in (
-            ("maskable-ppo", MaskablePPO, {"n_steps": 128, "batch_size": 128}),
-            ("ppo", PPO, {"n_steps": 128, "batch_size": 128}),
-            ("a2c", A2C, {"n_steps": 16}),
-            ("dqn", DQN, _REPLAY),
-            ("qr-dqn", QRDQN, _REPLAY),
-        )
+        name: lambda agent, seed, options: fit(agent, *LEARNERS[agent], seed, options)[0]
+        for name in LEARNERS
     },
 }
 

@@ -68,18 +68,18 @@ def _processor_seconds(*, judged: bool) -> float:
     Unlike the clock it says the same on a busy machine.
     """
     _played(0.1, judged)
-    before = _spent(os.getpid())
+    before = sum_processor_time(os.getpid())
     for task in _programs():
         _play(task, judged=judged)
-    return (_spent(os.getpid()) - before) / len(_programs())
+    return (sum_processor_time(os.getpid()) - before) / len(_programs())
 
 
-def _spent(pid: int) -> float:
+def sum_processor_time(pid: int) -> float:
     """Return the processor seconds of a process and all that it has started."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
-    return own + sum(_spent(int(child)) for child in children)
+    return own + sum(sum_processor_time(int(child)) for child in children)
 
 
 def _processor_of_start() -> float:

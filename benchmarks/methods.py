@@ -1,0 +1,479 @@
+# SPDX-License-Identifier: MIT
+"""Compare ways to find passes: the same programs, both kinds of -Oz, and what each one costs.
+
+    make results SMALL=1                                    # ten minutes
+    make results                                            # days; RAY=1 spreads it over a cluster
+    python -m benchmarks.methods --small --method greedy    # one row of the table
+    python -m benchmarks.methods --small --write            # the page and its data
+
+A run folder keeps every finished job, so an interrupted run continues. Programs that learners and
+coresets train on (`TRAIN` of ``agents/zoo.py``, Debian's train split) are not in the table.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import compiler_gym
+from benchmarks.agents import sum_processor_time
+from compiler_gym.builds.elf import measure_sizes
+from compiler_gym.core import CompilerEnv
+from compiler_gym.files import cache_path
+from compiler_gym.runs import RunFolder
+from compiler_gym.search import Budget, run_search, starting_sequences
+
+__all__ = ["METHODS", "Job", "Size", "choose_coreset", "list_jobs", "main", "summarise", "tables"]
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "results" / "methods.md"
+DATA = PAGE.with_suffix(".json")
+SUITES = ("cbench-v1", "debian-sample-v0", "large")
+LARGE = {"lua": "src/l[!u]*.c", "sqlite3": "sqlite3.c"}
+"""Projects for which a minute is short, and their sources; ``luac.c`` is another program."""
+LARGE_SECONDS = 60
+_REWARD = "IrInstructionCountOz"
+_LINK = ("-fuse-ld=lld-22", "-Wl,--gc-sections,--icf=safe")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The extent of a comparison."""
+
+    programs: tuple[str, ...]
+    train: tuple[str, ...]
+    """Programs from which a coreset is built."""
+    seeds: int
+    steps: int
+    """Passes that a search may try on one program."""
+    training: int
+    """Passes with which a learner trains."""
+    coreset: int
+    """Sequences in a coreset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A unit of work: a method with one seed, on one program or, if it learns, on all."""
+
+    method: str
+    seed: int
+    programs: tuple[str, ...]
+    size: Size
+
+    @property
+    def key(self) -> str:
+        """The name of this job in a run folder."""
+        return "/".join([self.method, str(self.seed), *self.programs[: len(self.programs) == 1]])
+
+
+def _small() -> Size:
+    zoo = _agent()
+    modules = ("minizip/ioapi.c", "publib/nntp/nntp.c", "minizip/mztools.c")
+    debian = [f"debian-sample-v0/{module}" for module in modules]
+    return Size((*zoo.TEST, *debian), tuple(zoo.TRAIN), 2, 300, 4096, 4)
+
+
+def _full() -> Size:
+    train = _agent().TRAIN
+    with _make() as env:
+        bundled = sorted(map(str, env.datasets["benchmark://cbench-v1"].benchmark_uris()))
+        sample: Any = env.datasets["benchmark://debian-sample-v0"]
+        test, learnt = (
+            [str(uri) for uri in sample.split(name).benchmark_uris()] for name in ("test", "train")
+        )
+    programs = [uri.removeprefix("benchmark://") for uri in [*bundled, *sorted(test)]]
+    learnt = [uri.removeprefix("benchmark://") for uri in sorted(learnt)[::4]]
+    kept = tuple(program for program in programs if program not in train)
+    return Size(kept, (*train, *learnt), 5, 3000, 65536, 50)
+
+
+@cache
+def _agent() -> Any:
+    """Return ``agents/zoo.py`` as a module."""
+    spec = importlib.util.spec_from_file_location("zoo", ROOT / "agents" / "zoo.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["zoo"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _make(space: str = "PassesAndCodegen") -> CompilerEnv:
+    return compiler_gym.make("llvm-v0", action_space=space, reward_space=_REWARD)
+
+
+def _spend() -> float:
+    return sum_processor_time(os.getpid())
+
+
+def _row(
+    job: Job, program: str, passes: Sequence[str], compilations: int, spent: float, **more: Any
+) -> Row:
+    """Return the row of a result, with its sizes measured anew."""
+    row: Row = {"method": job.method, "program": program, "seed": job.seed, "passes": [*passes]}
+    with _make() as env:
+        env.reset(benchmark=program)
+        look = env.observation
+        row |= {"instructions_opt_oz": look["IrInstructionCountOptOz"]}
+        row |= {
+            "instructions_oz": look["IrInstructionCountOz"],
+            "object_oz": look["ObjectTextSizeOz"],
+        }
+        env.multistep([env.action_space[name] for name in passes])
+        row |= {"instructions": look["IrInstructionCount"], "object": look["ObjectTextSizeBytes"]}
+        row = {
+            name: value if isinstance(value, str | list) else int(value)
+            for name, value in row.items()
+        }
+        if program.startswith("cbench-v1/"):
+            row |= {"loaded": _link_native(look["Bitcode"]), "loaded_oz": _link(program)}
+    return {**row, "compilations": compilations, "cpu_seconds": round(spent, 2), **more}
+
+
+def _link_native(bitcode: bytes) -> int:
+    """Return the loaded bytes of a module whose passes have run."""
+    flags = ["-Oz", "-Xclang", "-disable-llvm-passes", "-ffunction-sections", "-fdata-sections"]
+    with tempfile.TemporaryDirectory() as folder:
+        module = Path(folder) / "module.bc"
+        module.write_bytes(bitcode)
+        return _measure_link(["clang-22", *flags, *_LINK, str(module)])
+
+
+def _link(program: str, *compiler: str) -> int:
+    """Return the loaded bytes of a bundled program's sources, by default of ``clang -Oz -flto``."""
+    folder = ROOT / "programs" / program.partition("/")[2]
+    described = tomllib.loads((folder / "program.toml").read_text(encoding="utf-8"))
+    sources = [str(folder / source) for source in described["sources"]]
+    command = compiler or ("clang-22", "-flto", *_LINK)
+    return _measure_link([*command, "-Oz", "-std=c11", *sources, *described["link"]])
+
+
+def _measure_link(command: Sequence[str]) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder) / "made"
+        subprocess.run([*command, "-o", str(made)], check=True, stderr=subprocess.DEVNULL)
+        return measure_sizes(made).loaded
+
+
+def _search(job: Job, *, algorithm: str, space: str, starts: Any = None) -> list[Row]:
+    """Search one program, until its passes or, on a large program, its time are used up."""
+    (program,) = job.programs
+    before = _spend()
+    budget = (
+        Budget(seconds=LARGE_SECONDS)
+        if _suite(program) == "large"
+        else Budget(steps=job.size.steps)
+    )
+    (found,) = run_search(
+        partial(_make, space), [program], algorithm=algorithm, jobs=1, seed=job.seed,
+        starts=starts, budget=budget,
+    )  # fmt: skip
+    spent = _spend() - before
+    return [_row(job, program, found.action_names, found.sequences, spent)]
+
+
+def _apply(job: Job, *, start: str) -> list[Row]:
+    """Apply a level or a recipe, without any search."""
+    (program,) = job.programs
+    with _make() as env:
+        names = [
+            str(env.action_space.names[n]) for n in starting_sequences([start], env.action_space)[0]
+        ]
+    before = _spend()
+    row = _row(job, program, names, 1, 0.0)
+    if start.startswith("recipe") and "loaded" in row:
+        row["loaded"] = _link(program, _own_compiler(), "--recipe", start.partition(" ")[2])
+    return [{**row, "cpu_seconds": round(_spend() - before, 2)}]
+
+
+def _link_with_policy(job: Job) -> list[Row]:
+    """Link with the shipped policy, which decides about linked programs alone."""
+    (program,) = job.programs
+    if _suite(program) != "cbench-v1":
+        return []
+    before = _spend()
+    loaded = _link(program, _own_compiler(), "--policy", "size")
+    row: Row = {"method": job.method, "program": program, "seed": job.seed, "passes": []}
+    costs = {"compilations": 2, "cpu_seconds": round(_spend() - before, 2)}
+    return [{**row, "loaded": loaded, "loaded_oz": _link(program), **costs}]
+
+
+def _own_compiler() -> str:
+    return str(Path(sys.executable).with_name("compiler-gym-cc"))
+
+
+def _learn(job: Job) -> list[Row]:
+    """Train an agent of the zoo, and play one episode on every program."""
+    zoo, before = _agent(), _spend()
+    options = zoo.Options(steps=job.size.training, points=1)
+    _, model = zoo.fit(job.method, *zoo.LEARNERS[job.method], job.seed, options)
+    training = round(_spend() - before, 2)
+    rows: list[Row] = []
+    for program in job.programs:
+        before = _spend()
+        _, passes = zoo.play(partial(zoo.choose_with, model), program)
+        spent = _spend() - before
+        rows.append(_row(job, program, passes, 1, spent, training_cpu_seconds=training))
+    return rows
+
+
+def _coreset(job: Job, *, refine: bool) -> list[Row]:
+    """Find sequences on other programs, try all of a coreset, and perhaps search from there."""
+    before = _spend()
+    found = run_search(
+        partial(_make, "Passes"), job.size.train, algorithm="local", jobs=1, seed=job.seed,
+        starts=(), steps=job.size.steps,
+    )  # fmt: skip
+    sequences = [result.action_names for result in found]
+    gains = np.array([_play_all(program, sequences) for program in job.size.train])
+    kept = [sequences[number] for number in choose_coreset(gains, job.size.coreset)]
+    training = round(_spend() - before, 2)
+    rows: list[Row] = []
+    for program in job.programs:
+        before = _spend()
+        if refine:
+            starts = [" ".join(sequence) for sequence in kept]
+            (result,) = run_search(
+                partial(_make, "Passes"), [program], algorithm="local", jobs=1, seed=job.seed,
+                starts=starts, steps=job.size.steps,
+            )  # fmt: skip
+            best, tried = result.action_names, result.sequences
+        else:
+            best, tried = kept[int(np.argmax(_play_all(program, kept)))], len(kept)
+        spent = _spend() - before
+        rows.append(_row(job, program, best, tried, spent, training_cpu_seconds=training))
+    return rows
+
+
+def _play_all(program: str, sequences: Iterable[Sequence[str]]) -> list[float]:
+    """Return the reward of each sequence on `program`."""
+    rewards: list[float] = []
+    with _make("Passes") as env:
+        for sequence in sequences:
+            env.reset(benchmark=program)
+            env.multistep([env.action_space[name] for name in sequence])
+            rewards.append(float(env.episode_reward or 0.0))
+    return rewards
+
+
+def choose_coreset(gains: "np.ndarray[Any, Any]", count: int) -> list[int]:
+    """Return the sequences (columns) that together are best for the programs (rows), greedily.
+
+    >>> choose_coreset(np.array([[3, 0, 2], [0, 3, 2]]), 2)
+    [2, 0]
+    """
+    chosen: list[int] = []
+    best = np.full(len(gains), -np.inf)
+    for _ in range(min(count, gains.shape[1])):
+        totals = np.maximum(best[:, None], gains).mean(axis=0)
+        totals[chosen] = -np.inf
+        chosen.append(int(np.argmax(totals)))
+        best = np.maximum(best, gains[:, chosen[-1]])
+    return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A row of the table."""
+
+    work: Callable[[Job], list[Row]]
+    description: str
+    learns: bool = False
+    """True if one job covers all programs."""
+    is_random: bool = True
+    """False if every seed gives the same result."""
+
+
+METHODS = {
+    "oz": Method(
+        partial(_apply, start="-Oz"), "The action `-Oz`: `opt -Oz` with attributes", is_random=False
+    ),
+    "random": Method(
+        partial(_search, algorithm="random", space="Passes", starts=()), "Random search from -O0"
+    ),
+    "greedy": Method(
+        partial(_search, algorithm="greedy", space="Passes", starts=()), "Greedy search from -O0"
+    ),
+    "local": Method(
+        partial(_search, algorithm="local", space="Passes", starts=()),
+        "Local (genetic) search from -O0",
+    ),
+    "portfolio": Method(
+        partial(_search, algorithm="portfolio", space="PassesAndPipelines"),
+        "`compiler-gym search`: from -Oz and known sequences",
+    ),
+    "ppo": Method(_learn, "PPO, one episode", learns=True),
+    "maskable-ppo": Method(_learn, "MaskablePPO, one episode", learns=True),
+    "coreset": Method(
+        partial(_coreset, refine=False), "Coreset of sequences, best of all", learns=True
+    ),
+    "grace-like": Method(
+        partial(_coreset, refine=True), "Local search from the coreset (GRACE-like)", learns=True
+    ),
+    "recipe": Method(partial(_apply, start="recipe small"), "Recipe `small`", is_random=False),
+    "policy": Method(_link_with_policy, "`cc --policy size` (links only)", is_random=False),
+}
+
+
+def list_jobs(size: Size, methods: Sequence[str]) -> Iterator[Job]:
+    """Yield the jobs of `methods`."""
+    for name in methods:
+        method = METHODS[name]
+        for seed in range(size.seeds if method.is_random else 1):
+            groups = [size.programs] if method.learns else [(one,) for one in size.programs]
+            yield from (Job(name, seed, group, size) for group in groups)
+
+
+def _work(job: Job) -> list[Row]:
+    return METHODS[job.method].work(job)
+
+
+def _finish(jobs: Iterable[Job], *, ray: bool) -> Iterator[tuple[Job, Any]]:
+    if not ray:
+        yield from ((job, _work(job)) for job in jobs)
+        return
+    from compiler_gym.tools.learn.integrations.ray import spread_tasks
+
+    yield from spread_tasks(jobs, _work)
+
+
+def _fetch_large(name: str) -> str:
+    """Return a project as a single module of more than 60,000 instructions."""
+    from scripts.projects.fetching import fetch
+    from scripts.projects.table import chosen
+
+    into = cache_path("projects")
+    (project,) = chosen([name])
+    source, made = fetch(project, into), into / "large" / f"{name}.bc"
+    made.parent.mkdir(parents=True, exist_ok=True)
+    flags = ["-Oz", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c"]
+    with tempfile.TemporaryDirectory() as folder:
+        parts: list[str] = []
+        for file in sorted(source.glob(LARGE[name])):
+            parts.append(f"{folder}/{file.stem}.bc")
+            subprocess.run(["clang-22", *flags, str(file), "-o", parts[-1]], check=True)
+        subprocess.run(["llvm-link-22", *parts, "-o", str(made)], check=True)
+    return made.as_uri()
+
+
+def _suite(program: str) -> str:
+    return "large" if program.startswith("file:") else program.partition("/")[0]
+
+
+def summarise(rows: Sequence[Row], value: str, base: str) -> tuple[float, float, float] | None:
+    """Return the mean saving in per cent and its 95 % interval, a bootstrap over programs.
+
+    The seeds of a program are averaged first, because they are not independent.
+    """
+    by_program: dict[str, list[float]] = {}
+    for row in rows:
+        if value in row and base in row:
+            saving = 100 * (1 - row[value] / row[base])
+            by_program.setdefault(row["program"], []).append(saving)
+    if not by_program:
+        return None
+    savings = np.array([statistics.fmean(values) for values in by_program.values()])
+    drawn = np.random.default_rng(0).integers(0, len(savings), (10_000, len(savings)))
+    low, high = np.quantile(savings[drawn].mean(axis=1), [0.025, 0.975])
+    return float(savings.mean()), float(low), float(high)
+
+
+_COLUMNS = (
+    ("instructions", "instructions_opt_oz"),
+    ("instructions", "instructions_oz"),
+    ("object", "object_oz"),
+    ("loaded", "loaded_oz"),
+)
+
+
+def tables(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the table of each suite, as Markdown."""
+    made: dict[str, str] = {}
+    for suite in SUITES:
+        lines = [
+            "| method | instructions, `opt -Oz` | instructions, `clang -Oz` | object bytes | "
+            "loaded bytes, `-Oz -flto` | compilations | CPU s | CPU s to train | programs | "
+            "seeds |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        ]
+        for name, method in METHODS.items():
+            own = [row for row in rows if row["method"] == name and _suite(row["program"]) == suite]
+            if own:
+                cells = [_cell(summarise(own, *column)) for column in _COLUMNS]
+                cells += [_middle(own, "compilations", 0), _middle(own, "cpu_seconds", 1)]
+                cells += [_middle(own, "training_cpu_seconds", 0)]
+                cells += [str(len({row[of] for row in own})) for of in ("program", "seed")]
+                lines.append(f"| {method.description} | {' | '.join(cells)} |")
+        made[suite] = "\n".join(lines)
+    return made
+
+
+def _cell(interval: tuple[float, float, float] | None) -> str:
+    return "-" if interval is None else "{:.1f} % [{:.1f}, {:.1f}]".format(*interval)
+
+
+def _middle(rows: Iterable[Row], name: str, digits: int) -> str:
+    values = [row[name] for row in rows if name in row]
+    return f"{statistics.median(values):,.{digits}f}" if values else "-"
+
+
+def _write(rows: Sequence[Row], size: Size) -> None:
+    """Write the data and fill the tables of the page."""
+    from scripts.two_baselines import fill
+
+    ordered = sorted(
+        rows, key=lambda row: ([*METHODS].index(row["method"]), row["program"], row["seed"])
+    )
+    lines = ",\n".join(json.dumps(row) for row in ordered)
+    DATA.write_text(f'{{"size": {json.dumps(asdict(size))},\n"rows": [\n{lines}\n]}}\n')
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), tables(ordered)), encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run what is missing in the run folder, and print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--small", action="store_true", help="few programs, seeds and passes")
+    parser.add_argument(
+        "--large", action="store_true", help="add a minute's search of Lua and of SQLite"
+    )
+    parser.add_argument("--method", action="append", choices=[*METHODS], help="can be repeated")
+    parser.add_argument("--run", type=Path, help="the run folder")
+    parser.add_argument("--ray", action="store_true", help="make the jobs tasks of a Ray cluster")
+    parser.add_argument("--write", action="store_true", help="write the page and its data")
+    options = parser.parse_args(arguments)
+    size = _small() if options.small else _full()
+    jobs = [*list_jobs(size, options.method or [*METHODS])]
+    if options.large:
+        modules = [_fetch_large(name) for name in LARGE]
+        jobs += [Job(name, 0, (one,), size) for one in modules for name in ("oz", "portfolio")]
+    folder = options.run or Path("runs") / ("methods-small" if options.small else "methods")
+    with RunFolder.open(folder, "evaluation", asdict(size)) as run:
+        waiting = [job for job in jobs if run.find_result(job.key) is None]
+        for number, (job, rows) in enumerate(_finish(waiting, ray=options.ray), start=1):
+            if isinstance(rows, Exception):
+                raise rows
+            run.record(job.key, {"rows": rows})
+            print(f"{number} of {len(waiting)}: {job.key}", file=sys.stderr, flush=True)
+        found = [row for episode in run.episodes() for row in episode["result"]["rows"]]
+    for suite, table in tables(found).items():
+        print(f"\n{suite}\n\n{table}")
+    if options.write:
+        _write(found, size)
+
+
+if __name__ == "__main__":
+    main()

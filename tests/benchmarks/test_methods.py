@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""The page shows the stored rows, rows can be replayed, and an interrupted comparison continues."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks import methods
+from benchmarks.methods import Job, Method, Size
+
+DATA: dict[str, Any] = json.loads(methods.DATA.read_text("utf-8"))
+TINY = Size(("cbench-v1/crc32",), ("cbench-v1/sha",), seeds=2, steps=20, training=64, coreset=1)
+
+
+def test_the_page_shows_what_is_stored() -> None:
+    page = methods.PAGE.read_text("utf-8")
+    for suite, table in methods.tables(DATA["rows"]).items():
+        assert table in page, f"{suite}: run `python -m benchmarks.methods --small --write`"
+
+
+def test_every_method_has_rows_for_all_programs_and_seeds() -> None:
+    size: dict[str, Any] = DATA["size"]
+    assert not set(size["programs"]) & set(size["train"])
+    for name, method in methods.METHODS.items():
+        own = [row for row in DATA["rows"] if row["method"] == name]
+        found = {(row["program"], row["seed"]) for row in own}
+        expected = {
+            (program, seed)
+            for program in size["programs"]
+            for seed in range(size["seeds"] if method.is_random else 1)
+            if name != "policy" or program.startswith("cbench-v1/")
+        }
+        assert {pair for pair in found if not pair[0].startswith("file:")} == expected, name
+
+
+@pytest.mark.parametrize("name", ["random", "portfolio", "maskable-ppo", "grace-like", "recipe"])
+def test_a_stored_row_can_be_replayed(name: str) -> None:
+    row = next(row for row in DATA["rows"] if row["method"] == name)
+    with methods._make() as env:  # pyright: ignore[reportPrivateUsage]  # what measured it
+        env.reset(benchmark=row["program"])
+        env.multistep([env.action_space[passed] for passed in row["passes"]])
+        assert env.observation["IrInstructionCount"] == row["instructions"]
+        assert env.observation["IrInstructionCountOptOz"] == row["instructions_opt_oz"]
+        assert env.observation["IrInstructionCountOz"] == row["instructions_oz"]
+
+
+def test_a_search_gives_a_row_with_its_cost() -> None:
+    (row,) = methods.METHODS["random"].work(Job("random", 0, TINY.programs, TINY))
+    assert row["compilations"] > 0
+    assert row["cpu_seconds"] > 0
+    assert row["instructions"] < 586  # of crc32 before any pass
+    assert row["loaded"] > 1000 < row["loaded_oz"]
+
+
+def test_a_coreset_covers_programs_together() -> None:
+    gains = np.array([[5.0, 0.0, 4.0], [0.0, 5.0, 4.0]])
+    assert methods.choose_coreset(gains, 1) == [2]
+    assert methods.choose_coreset(gains, 9) == [2, 0, 1]
+
+
+def test_seeds_of_a_program_count_once() -> None:
+    rows = [{"program": "a", "found": 50, "base": 100}] * 9 + [
+        {"program": "b", "found": 100, "base": 100}
+    ]
+    assert methods.summarise(rows, "found", "base") == (25.0, 0.0, 50.0)
+    assert methods.summarise(rows, "loaded", "base") is None
+
+
+def test_a_finished_job_does_not_run_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played: list[str] = []
+
+    def work(job: Job) -> list[dict[str, Any]]:
+        if job.seed == fails_at:
+            raise KeyboardInterrupt
+        played.append(job.key)
+        costs = {"compilations": 1, "cpu_seconds": 0.5}
+        return [{"method": "fake", "program": job.programs[0], "seed": job.seed, **costs}]
+
+    monkeypatch.setattr(methods, "METHODS", {"fake": Method(work, "Fake")})
+    monkeypatch.setattr(methods, "_small", lambda: replace(TINY, seeds=3))
+    fails_at = 1
+    with pytest.raises(KeyboardInterrupt):
+        methods.main(["--small", "--run", str(tmp_path)])
+    fails_at = -1
+    methods.main(["--small", "--run", str(tmp_path)])
+    assert played == [f"fake/{seed}/cbench-v1/crc32" for seed in range(3)]
+    assert re.search(r"^\| Fake \|.*\| 1 \| 0.5 \| - \| 1 \| 3 \|$", capsys.readouterr().out, re.M)
+
+
+def test_the_programs_are_those_of_the_zoo() -> None:
+    pytest.importorskip("sb3_contrib")
+    size = methods._small()  # pyright: ignore[reportPrivateUsage]  # needs a library that learns
+    assert DATA["size"]["train"] == list(size.train)
+    assert DATA["size"]["programs"] == list(size.programs)
