@@ -11,8 +11,8 @@ namespace {
 // A message and an end: LLVM's own way to end prints a stack and asks for a bug report.
 [[noreturn]] void refuse(llvm::StringRef part) {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
-               << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER or "
-                  "stats=FILE, separated by commas\n";
+               << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER, "
+                  "stats=FILE or decisions=FILE, separated by commas\n";
   std::exit(1);
 }
 
@@ -37,6 +37,8 @@ Switches::Switches(llvm::StringRef text) {
       if (value.getAsInteger(10, limit_)) refuse(part);
     } else if (key == "stats" && !value.empty()) {
       stats_path_ = value.str();
+    } else if (key == "decisions" && !value.empty()) {
+      decisions_path_ = value.str();
     } else {
       refuse(part);
     }

@@ -7,6 +7,7 @@
 //
 // `rules=-a-b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
 // rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
+// `decisions` names a file of formulas; see inputs.h.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -26,6 +27,7 @@ class Switches {
 
   // Return whether the rule is on. Threads of a ThinLTO link may ask at the same time.
   bool allows(llvm::StringRef rule) const;
+  const std::string& decisions_path() const { return decisions_path_; }
   // Return whether another rewrite is within the limit, and count it if so.
   bool spend();
   void count(llvm::StringRef rule, llvm::StringRef function);
@@ -38,6 +40,7 @@ class Switches {
   std::uint64_t limit_ = UINT64_MAX;
   std::uint64_t spent_ = 0;
   std::string stats_path_;
+  std::string decisions_path_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string last_;
   std::mutex mutex_;
