@@ -11,6 +11,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include "encodings/pass.h"
+#include "encodings/share_frames.h"
 #include "encodings/shift_frame.h"
 #include "formulas/calls.h"
 #include "formulas/decisions.h"
@@ -32,8 +33,10 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& man
   if (Decisions::get().frame) manager.add(create_frames_pass());
   // Before the places of variables are computed, which follow the frame pointer.
   passes.insertPass(&llvm::MachineBlockPlacementID, create_shift_frame_pass());
-  if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner))
+  if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner)) {
     passes.insertPass(place->getTypeInfo(), create_encodings_pass());
+    passes.insertPass(place->getTypeInfo(), create_share_frames_pass());
+  }
 }
 
 const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& machine,

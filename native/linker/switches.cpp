@@ -12,11 +12,14 @@ namespace {
 [[noreturn]] void refuse(llvm::StringRef part) {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
                << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER, "
-                  "stats=FILE or decisions=FILE, separated by commas\n";
+                  "stats=FILE, effort=NUMBER, choices=FILE or decisions=FILE, separated by "
+                  "commas\n";
   std::exit(1);
 }
 
 }  // namespace
+
+thread_local bool Switches::is_trial = false;
 
 Switches& Switches::get() {
   static Switches switches(llvm::StringRef(std::getenv("COMPILER_GYM_SIZE")));
@@ -39,14 +42,27 @@ Switches::Switches(llvm::StringRef text) {
       stats_path_ = value.str();
     } else if (key == "decisions" && !value.empty()) {
       decisions_path_ = value.str();
+    } else if (key == "effort") {
+      if (value.getAsInteger(10, effort_)) refuse(part);
+    } else if (key == "choices" && !value.empty()) {
+      std::error_code error;
+      choices_ = std::make_unique<llvm::raw_fd_ostream>(value, error);
+      if (error) refuse(part);
     } else {
       refuse(part);
     }
   }
 }
 
+void Switches::note(llvm::StringRef choice) {
+  if (!choices_) return;
+  std::lock_guard lock(mutex_);
+  *choices_ << choice << '\n';
+  choices_->flush();
+}
+
 void Switches::report() {
-  if (stats_path_.empty()) return;
+  if (stats_path_.empty() || is_trial) return;
   std::lock_guard lock(mutex_);
   std::error_code error;
   llvm::raw_fd_ostream stats(stats_path_, error);
@@ -59,6 +75,7 @@ bool Switches::allows(llvm::StringRef rule) const {
 }
 
 bool Switches::spend() {
+  if (is_trial) return true;
   std::lock_guard lock(mutex_);
   if (spent_ == limit_) return false;
   ++spent_;
@@ -66,6 +83,7 @@ bool Switches::spend() {
 }
 
 void Switches::count(llvm::StringRef rule, llvm::StringRef function) {
+  if (is_trial) return;
   std::lock_guard lock(mutex_);
   ++counts_[rule.str()];
   last_ = (llvm::Twine(rule) + " in " + function).str();

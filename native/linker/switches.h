@@ -8,11 +8,15 @@
 // `rules=-a-b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
 // rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
 // `decisions` names a file of formulas; see inputs.h.
+// `effort` says how much code may be generated to choose from, in per cent of the program's, and 0
+// turns the choice off; `choices` names a file that gets a line for each function that had one.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
+#include <llvm/Support/raw_ostream.h>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -31,8 +35,14 @@ class Switches {
   // Return whether another rewrite is within the limit, and count it if so.
   bool spend();
   void count(llvm::StringRef rule, llvm::StringRef function);
+  unsigned effort() const { return effort_; }
+  // Add a line to the list of choices, if one is wanted.
+  void note(llvm::StringRef choice);
   // Write the counts so far. Linkers end without running destructors.
   void report();
+
+  // Set while this thread generates code only to measure it: nothing is counted or limited then.
+  static thread_local bool is_trial;
 
  private:
   bool only_listed_ = false;
@@ -43,6 +53,8 @@ class Switches {
   std::string decisions_path_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string last_;
+  unsigned effort_ = 100;
+  std::unique_ptr<llvm::raw_fd_ostream> choices_;
   std::mutex mutex_;
 };
 

@@ -4,17 +4,18 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Pass.h>
 #include <llvm/Support/raw_ostream.h>
-#include <algorithm>
+#include <llvm/Target/TargetMachine.h>
+#include <memory>
+#include <string>
 
 #include "choosing/gate.h"
 #include "choosing/settings.h"
 #include "choosing/trial.h"
+#include "switches.h"
 
 namespace compiler_gym::linker {
 namespace {
 
-// How much code may be generated for measuring, in units of the whole module.
-double effort() { const char* e = getenv("CHOOSE_EFFORT"); return e ? atof(e) : 1.0; }
 // What a function costs the code generator beside its instructions, in instructions.
 constexpr unsigned function_cost = 10;
 
@@ -56,33 +57,51 @@ bool can_choose(const llvm::Function& function) {
 // The smallest functions come first: they gain most for the time that they take.
 std::vector<Candidate> find_candidates(llvm::Module& module) {
   std::vector<llvm::Function*> functions;
-  double left = 0;
+  std::uint64_t left = 0;
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration()) left += effort() * cost(function);
+    if (!function.isDeclaration()) left += cost(function);
     if (can_choose(function)) functions.push_back(&function);
   }
-  std::ranges::stable_sort(functions, {}, [](const llvm::Function* one) { return cost(*one); });
+  llvm::stable_sort(functions, [](const llvm::Function* one, const llvm::Function* other) {
+    return cost(*one) < cost(*other);
+  });
+  left = left * Switches::get().effort() / 100;
   std::vector<Candidate> candidates;
   for (llvm::Function* function : functions) {
-    Candidate candidate{function, {}};
+    Candidate candidate{.function = function};
     for (const Setting& setting : all_settings())
       if (can_apply(setting, *function)) candidate.settings.push_back(&setting);
-    left -= cost(*function) * (1.0 + candidate.settings.size());
-    if (left < 0) break;
+    const std::uint64_t needed = cost(*function) * (1 + candidate.settings.size());
+    if (needed > left) break;
+    left -= needed;
     candidates.push_back(std::move(candidate));
   }
   return candidates;
 }
 
+// One line: the function, what was chosen for it, and the bytes of each of its code generations.
+std::string describe(const Candidate& candidate, const Setting* chosen) {
+  std::string line;
+  llvm::raw_string_ostream text(line);
+  text << candidate.function->getName() << '\t' << (chosen ? chosen->name : "plain") << "\tplain "
+       << candidate.plain;
+  for (const auto& [setting, bytes] : llvm::zip_equal(candidate.settings, candidate.bytes))
+    text << '\t' << setting->name << ' ' << bytes;
+  return line;
+}
+
 bool Choosing::runOnModule(llvm::Module& module) {
   std::vector<Candidate> candidates = find_candidates(module);
+  if (candidates.empty()) return false;
   gate_ = std::make_unique<Gate>(module.getContext());
-  if (candidates.empty() || !measure(module, machine_, *gate_, candidates)) {gate_.reset(); return false;}
+  if (!measure(module, machine_, *gate_, candidates)) {
+    gate_.reset();
+    return false;
+  }
   for (const Candidate& candidate : candidates) {
-    const auto smallest = std::min_element(candidate.bytes.begin(), candidate.bytes.end());
-    if (smallest != candidate.bytes.end() && *smallest && *smallest < candidate.plain)
-      apply(*candidate.settings[smallest - candidate.bytes.begin()], *candidate.function);
-    if (getenv("CHOOSE_LOG")) { std::error_code ec; static llvm::raw_fd_ostream o(getenv("CHOOSE_LOG"), ec); o << candidate.function->getName() << "\tplain " << candidate.plain; for (auto [s,b] : llvm::zip(candidate.settings,candidate.bytes)) o << "\t" << s->name << " " << b; o << "\n"; o.flush(); }
+    const Setting* smallest = candidate.find_smallest();
+    if (smallest) apply(*smallest, *candidate.function);
+    Switches::get().note(describe(candidate, smallest));
   }
   gate_->watch(module);
   return true;

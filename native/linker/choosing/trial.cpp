@@ -7,6 +7,7 @@
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/SaveAndRestore.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -15,11 +16,10 @@
 #include "choosing/function_bytes.h"
 #include "choosing/gate.h"
 #include "choosing/settings.h"
+#include "switches.h"
 
 namespace compiler_gym::linker {
 namespace {
-
-thread_local bool in_trial = false;
 
 // What the trial reports is reported again when the code is generated that counts.
 struct Silence : llvm::DiagnosticHandler {
@@ -46,7 +46,19 @@ llvm::Function* add_variant(llvm::Function& function, const Setting& setting) {
   return variant;
 }
 
-bool generate_code(llvm::Module& module, llvm::TargetMachine& machine,
+// A machine keeps the sections and symbols of the code that it is generating, so the trial needs one
+// of its own.
+std::unique_ptr<llvm::TargetMachine> copy_machine(const llvm::TargetMachine& machine) {
+  llvm::TargetOptions options = machine.Options;
+  options.EnableMachineOutliner = false;  // it would move code from one variant into another
+  options.FunctionSections = true;
+  options.UniqueSectionNames = true;
+  return std::unique_ptr<llvm::TargetMachine>(machine.getTarget().createTargetMachine(
+      machine.getTargetTriple(), machine.getTargetCPU(), machine.getTargetFeatureString(), options,
+      machine.getRelocationModel(), machine.getCodeModel(), machine.getOptLevel()));
+}
+
+bool generate_code(llvm::Module& module, const llvm::TargetMachine& original,
                    llvm::SmallVectorImpl<char>& object) {
   llvm::LLVMContext& context = module.getContext();
   bool failed = false;
@@ -54,17 +66,13 @@ bool generate_code(llvm::Module& module, llvm::TargetMachine& machine,
   context.setDiagnosticHandler(std::make_unique<Silence>(failed));
   const auto speak = llvm::make_scope_exit(
       [&] { context.setDiagnosticHandler(std::move(handler)); });
-  const llvm::SaveAndRestore trial(in_trial, true);
-  const llvm::SaveAndRestore options(machine.Options);
-  machine.Options.EnableMachineOutliner = false;
-  machine.Options.FunctionSections = true;
-  machine.Options.UniqueSectionNames = true;
-
+  const llvm::SaveAndRestore trial(Switches::is_trial, true);
+  const std::unique_ptr<llvm::TargetMachine> machine = copy_machine(original);
   llvm::legacy::PassManager passes;
-  const llvm::TargetLibraryInfoImpl library(module.getTargetTriple(), machine.Options.VecLib);
+  const llvm::TargetLibraryInfoImpl library(module.getTargetTriple(), machine->Options.VecLib);
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
   llvm::raw_svector_ostream stream(object);
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
     return false;
   passes.run(module);
   return !failed;
@@ -72,9 +80,18 @@ bool generate_code(llvm::Module& module, llvm::TargetMachine& machine,
 
 }  // namespace
 
-bool is_trial() { return in_trial; }
+const Setting* Candidate::find_smallest() const {
+  const Setting* smallest = nullptr;
+  std::uint64_t fewest = plain;
+  for (auto [setting, count] : llvm::zip_equal(settings, bytes))
+    if (count && count < fewest) {
+      smallest = setting;
+      fewest = count;
+    }
+  return smallest;
+}
 
-bool measure(llvm::Module& module, llvm::TargetMachine& machine, Gate& gate,
+bool measure(llvm::Module& module, const llvm::TargetMachine& machine, Gate& gate,
              std::vector<Candidate>& candidates) {
   llvm::DenseSet<const llvm::GlobalValue*> needed;
   for (const Candidate& candidate : candidates) needed.insert(candidate.function);

@@ -23,12 +23,12 @@ struct Candidate {
   std::vector<const Setting*> settings;
   std::uint64_t plain = 0;
   std::vector<std::uint64_t> bytes = {};
+
+  // Return the setting with the fewest bytes, the first of several, or null if none saves any.
+  const Setting* find_smallest() const;
 };
 
-// Return whether code is being generated only to be measured, in this thread.
-bool is_trial();
-
 // Set the bytes of the candidates, all of which are in the module. Return whether it worked.
-bool measure(llvm::Module&, llvm::TargetMachine&, Gate&, std::vector<Candidate>&);
+bool measure(llvm::Module&, const llvm::TargetMachine&, Gate&, std::vector<Candidate>&);
 
 }  // namespace compiler_gym::linker
