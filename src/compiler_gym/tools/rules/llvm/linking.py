@@ -236,4 +236,3 @@ def _read_plan() -> BinaryPlan:
     with as_file(files("compiler_gym.tools.tune.llvm.policies").joinpath("size.json")) as path:
         plan = read_policy(path).plans[-1]
     return replace(plan, plugin=(PLUGIN,))
-

@@ -82,5 +82,7 @@ def list_inputs(decision: str) -> tuple[str, ...]:
     return tuple(
         name
         for table in INPUTS[decision]
-        for name, _ in _ROW.findall(header.partition(f"#define {table}(")[2].partition("#define")[0])
+        for name, _ in _ROW.findall(
+            header.partition(f"#define {table}(")[2].partition("#define")[0]
+        )
     )
