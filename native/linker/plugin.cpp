@@ -10,6 +10,8 @@
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "choosing/pass.h"
+#include "choosing/settings.h"
 #include "encodings/pass.h"
 #include "encodings/share_frames.h"
 #include "encodings/shift_frame.h"
@@ -31,6 +33,10 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& man
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
   if (Decisions::get().frame) manager.add(create_frames_pass());
+  if (Decisions::get().choose) {
+    manager.add(create_choosing_pass(machine));
+    follow_settings(passes);
+  }
   // Before the places of variables are computed, which follow the frame pointer.
   passes.insertPass(&llvm::MachineBlockPlacementID, create_shift_frame_pass());
   if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner)) {

@@ -55,8 +55,7 @@ def search_rules(
         rule = propose(history)
         env.reset()
         _, reward, _, truncated, info = env.step(rule)
-        effect = env.observation["Effect"] if not truncated else {}
-        problem = info.get("error_details", "") if truncated else effect["problem"]
+        problem = info.get("error_details", "") if truncated else env.observation["Problem"]
         trial = Trial(rule, 0.0 if problem else float(reward), problem)
         if log is not None:
             append_line(log, trial.dict())

@@ -12,10 +12,12 @@ SETS = {
     "small": ("crc32", "qsort"),
     "train": ("adpcm", "bitcount", "blowfish", "crc32", "gsm", "jpeg-d", "lame", "qsort",
               "rijndael"),
+    "practice": ("adpcm", "bitcount", "blowfish", "gsm", "rijndael"),
     "validation": ("ispell", "patricia", "susan"),
     "test": ("bzip2", "dijkstra", "ghostscript", "sha", "stringsearch", "tiff2bw", "tiffmedian"),
 }  # fmt: skip
-"""The named sets. Programs that share code are in the same split."""
+"""The named sets. ``practice`` has the programs of ``train`` that ``small`` does not have, without
+the largest. Programs that share code are never in two of the three splits."""
 
 
 class RuleProgramSets(Dataset):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The environment whose actions are rules of the linker."""
 
-import json
+import contextlib
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Dataset
-from compiler_gym.errors import InvalidActionError, ValidationError
+from compiler_gym.errors import RequestError, ValidationError
 from compiler_gym.files import scratch_directory
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
@@ -36,11 +36,12 @@ class LlvmRuleEnv(CompilerEnv):
     """Write a rule that decides inside stock lld, and save loaded bytes.
 
     - Actions: texts. Each line ``NAME = FORMULA`` replaces the rule for one decision.
-    - Observations: ``Effect``, the rule and the loaded bytes of each program; ``Inputs``, the
-      header that documents formulas; ``LoadedBytes`` and ``LoadedBytesPlain``.
+    - Observations: ``Effect``, the rule and the loaded bytes of each program; ``Problem`` with the
+      last action; ``Inputs``, the header that documents formulas; ``LoadedBytes`` and
+      ``LoadedBytesPlain``.
     - Reward: the loaded bytes that the rule saves on all programs, against the same link without
       a rule.
-    - End: an episode ends with a rule that breaks a program. ``Effect`` then names the program
+    - End: an episode ends with a rule that breaks a program. ``Problem`` then names the program
       and the first decision that breaks it, and everything earned is taken back. A text that is
       not a rule changes nothing.
     - Programs: sets of bundled programs, ``rule-programs-v0``.
@@ -75,18 +76,18 @@ class LlvmRuleEnv(CompilerEnv):
         )
 
     def commandline(self) -> str:
-        """Return the actions as a JSON list."""
-        return json.dumps(self.actions)
+        """Return the rule, which alone decides the result of an episode."""
+        if self.episode.has_program:
+            return self.observation["Rule"]
+        rule = Rule()
+        for action in self.actions:
+            with contextlib.suppress(RequestError):  # it was not a rule, and changed nothing
+                rule = rule.edit(action)
+        return rule.text
 
     def commandline_to_actions(self, commandline: str) -> list[Any]:
-        """Return the actions in a JSON list; raise `InvalidActionError` for other texts."""
-        try:
-            actions = json.loads(commandline)
-        except ValueError:
-            actions = None
-        if not isinstance(actions, list) or not all(isinstance(a, str) for a in actions):
-            raise InvalidActionError(f"{commandline!r:.100} is not a JSON list of rules")
-        return actions
+        """Return the action that makes the rule `commandline`; none for an empty rule."""
+        return [commandline] if commandline else []
 
     def validate(
         self, state: CompilerEnvState | None = None, *, rungs: Iterable[str] | None = None
@@ -101,7 +102,7 @@ class LlvmRuleEnv(CompilerEnv):
     def _render_text(self) -> str:
         effect = self.observation["Effect"]
         lines = [f"{p['program']}: {p['plain']:,} -> {p['loaded']:,}" for p in effect["programs"]]
-        return "\n".join(filter(None, [effect["rule"], effect["problem"], *lines]))
+        return "\n".join(filter(None, [effect["rule"], self.observation["Problem"], *lines]))
 
 
 def _check_runs(subject: Subject) -> Finding:

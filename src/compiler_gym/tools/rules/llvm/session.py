@@ -49,17 +49,22 @@ class LlvmRuleSession(CompilerSession):
             DictSpec(
                 {
                     "rule": TextSpec(),
-                    "problem": TextSpec(),
                     "programs": SpaceSequenceSpec(
                         DictSpec({"program": TextSpec(), "plain": _BYTES, "loaded": _BYTES})
                     ),
                 }
             ),
-            "The rule; the problem with the last action, if any: a text that is not a rule, or a "
-            "program that the rule breaks, with the first decision that does so; and the loaded "
-            "bytes of each program, without a rule (`plain`) and with it.",
+            "The rule, and the loaded bytes of each program without a rule (`plain`) and with it.",
             platform_dependent=True,
-            default={"rule": "", "problem": "", "programs": []},
+            default={"rule": "", "programs": []},
+        ),
+        ObservationSpec(
+            "Problem",
+            TextSpec(),
+            "The problem with the last action: a text that is not a rule, or a program that the "
+            "rule breaks, with the first decision that does so. Empty if there is none.",
+            deterministic=False,
+            default="",
         ),
         ObservationSpec(
             "LoadedBytes",
@@ -122,6 +127,8 @@ class LlvmRuleSession(CompilerSession):
         """Return the plain value of observation `name`."""
         if name == "Rule":
             return self._rule.text
+        if name == "Problem":
+            return self._problem
         if name == "Inputs":
             return read_header()
         plain = self._bench.judge(Rule())
@@ -136,7 +143,6 @@ class LlvmRuleSession(CompilerSession):
             raise UnknownNameError(f"no observation space {name!r}")
         return {
             "rule": self._rule.text,
-            "problem": self._problem,
             "programs": [
                 {"program": n, "plain": plain.loaded[n], "loaded": effect.loaded[n]}
                 for n in self._names
