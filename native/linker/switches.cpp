@@ -12,8 +12,8 @@ namespace {
 [[noreturn]] void refuse(llvm::StringRef part) {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
                << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER, "
-                  "stats=FILE, effort=NUMBER, choices=FILE or decisions=FILE, separated by "
-                  "commas\n";
+                  "stats=FILE, effort=NUMBER, choices=FILE, decisions=FILE or "
+                  "encoding=FILE, separated by commas\n";
   std::exit(1);
 }
 
@@ -42,6 +42,8 @@ Switches::Switches(llvm::StringRef text) {
       stats_path_ = value.str();
     } else if (key == "decisions" && !value.empty()) {
       decisions_path_ = value.str();
+    } else if (key == "encoding" && !value.empty()) {
+      encoding_path_ = value.str();
     } else if (key == "effort") {
       if (value.getAsInteger(10, effort_)) refuse(part);
     } else if (key == "choices" && !value.empty()) {

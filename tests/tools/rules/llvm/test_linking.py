@@ -96,3 +96,60 @@ def test_the_decision_that_breaks_a_program_is_found(
     assert "exit status" in broken.symptom or "standard output" in broken.symptom
     assert broken.decision.startswith("no-frame in ")
     assert broken.limit == 3
+
+
+ENCODING = """frame = default
+// encoding
+#include "encodings/rules.h"
+#include "encodings/site.h"
+using namespace compiler_gym::linker;
+extern "C" bool rewrite(llvm::MachineInstr& move, Site& site) {
+  if (site.x86.opcode(move) != MOV32ri || !move.getOperand(1).isImm()) return false;
+  BODY
+}
+"""
+
+
+def with_body(body: str) -> Rule:
+    return Rule().edit(ENCODING.replace("BODY", body))
+
+
+@pytest.mark.slow
+def test_an_encoding_is_compiled_and_judged(bench: RuleBench) -> None:
+    assert bench.judge(with_body("return false;")) == bench.judge(Rule())
+    shorter = "site.commit(); move.eraseFromParent(); return true;"
+    broken = bench.judge(with_body(shorter)).broken
+    assert broken is not None
+    assert broken.decision.startswith("own in ")
+    assert broken.limit > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("body", "symptom"),
+    [
+        ("*static_cast<volatile int*>(nullptr) = 1; return true;", "linker failed with status"),
+        ('for (;;) asm volatile("");', "takes more than 60 s"),
+        (
+            "site.insert(move, MOV32ri).addReg(move.getOperand(0).getReg()); return false;",
+            "linker failed with status",
+        ),
+    ],
+)
+def test_an_encoding_that_breaks_the_linker_is_reported(
+    bench: RuleBench, body: str, symptom: str
+) -> None:
+    broken = bench.judge(with_body(body)).broken
+    assert broken is not None
+    assert symptom in broken.symptom
+
+
+def test_an_encoding_that_does_not_compile_is_not_a_rule(bench: RuleBench) -> None:
+    with pytest.raises(InvalidParameterError, match=r"does not compile:\n.*no_such_name"):
+        bench.judge(with_body("return no_such_name;"))
+
+
+def test_an_encoding_needs_a_sandbox(bench: RuleBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COMPILER_GYM_SANDBOX", "none")
+    with pytest.raises(InvalidParameterError, match="needs a sandbox"):
+        bench.judge(with_body("return false;"))

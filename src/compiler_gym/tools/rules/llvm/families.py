@@ -14,6 +14,14 @@ _SPLITS = {"train": ("small", "practice"), "validation": ("train", "validation")
 _CALLS = {"easy": 40, "medium": 20, "hard": 10}
 _MOST_ACTIONS = 64
 _GOAL, _BASELINE = "LoadedBytes", "LoadedBytesPlain"
+_PROMPT = f"""\
+Write a rule that makes the linker save loaded bytes: it decides which calls are inlined (inline), \
+which functions have a frame pointer (frame), and how their code is generated (choose). An action \
+is a text such as `frame = calls > 2`, which replaces the rule for one decision. Measure `Inputs` \
+for the language and the inputs, `Effect` for the bytes of each program, and `Problem` if an action \
+changed nothing. The behaviour of programs must not change. You are judged by {_GOAL} on other \
+programs: you win if it is below {_BASELINE}, the result without a rule. You may call tools \
+{{calls}} times and apply {_MOST_ACTIONS} actions."""
 
 
 def agent_tasks() -> Iterator[AgentTask]:
@@ -31,15 +39,7 @@ def agent_tasks() -> Iterator[AgentTask]:
                 action_space="Rule",
                 goal=_GOAL,
                 baseline=_BASELINE,
-                prompt="Write a rule that makes the linker save loaded bytes: it decides which "
-                "calls are inlined (inline), which functions have a frame pointer (frame), and "
-                "how their code is generated (choose). An action is a text such as `frame = "
-                "calls > 2`, which replaces the rule for one decision. Measure `Inputs` for the "
-                "language and the inputs, `Effect` for the bytes of each program, and `Problem` "
-                "if an action changed nothing. The behaviour of programs must not change. You are judged by "
-                f"{_GOAL} on other programs: you win if it is below {_BASELINE}, the result "
-                f"without a rule. You may call tools {calls} times and apply {_MOST_ACTIONS} "
-                "actions.",
+                prompt=_PROMPT.format(calls=calls),
                 max_calls=calls,
                 max_actions=_MOST_ACTIONS,
                 checks=("run",),

@@ -13,6 +13,14 @@
 //            with the highest score, if that is above 0. Inputs: FUNCTION_INPUTS and
 //            SETTING_INPUTS.
 //
+// After the line "// encoding", a rule is C++: the function
+//
+//   extern "C" bool rewrite(llvm::MachineInstr&, compiler_gym::linker::Site&)
+//
+// looks at an instruction of a function that should be small and writes a shorter one, as
+// native/linker/encodings/rules.h describes. It includes "encodings/rules.h" and
+// "encodings/site.h", and is tried before the plug-in's own rules.
+//
 // A formula is written as in Python: numbers, inputs, + - * /, comparisons, and, or, not,
 // min(a, b), max(a, b) and "a if c else b", which makes decision trees. It is computed with double
 // precision. Comparisons, and, or and not give 1 or 0; a division by 0 gives 0. A file has at most

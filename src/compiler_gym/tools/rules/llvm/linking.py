@@ -7,6 +7,7 @@ flags of ``--policy size`` and the size plug-in, so that they differ in the rule
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,14 @@ from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 
+import compiler_gym
 from compiler_gym.builds import measure_sizes
 from compiler_gym.datasets import RunCase, RunLimits, find_bundled_folder, make_run_spec
+from compiler_gym.envs.llvm.toolchain import MAJOR, tool_name
 from compiler_gym.errors import CompilerError, EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.files import keep
 from compiler_gym.files.paths import cache_path
-from compiler_gym.sandbox import run_tool_boxed
+from compiler_gym.sandbox import Sandbox, choose_tier, run_tool_boxed
 from compiler_gym.tools.rules.llvm.rule import Rule
 from compiler_gym.tools.tune.llvm.linking import QUIET, frame_words, plain_words
 from compiler_gym.tools.tune.llvm.policies import list_functions, read_policy
@@ -37,6 +40,11 @@ __all__ = ["Broken", "Judgement", "RuleBench"]
 
 _REFUSED = b"compiler_gym_size: "
 """The beginning of the plug-in's messages about a rule that it cannot read."""
+_FUNCTION = re.compile(r"function:? '?@?([\w.$]+)'?")
+"""The function in the linker's report of a crash, or in that of LLVM's verifier."""
+_COMPILING = ("-shared", "-fPIC", "-O1", "-std=c++20", "-fno-rtti", "-fno-exceptions", "-w")
+_LLVM_HEADERS = f"/usr/lib/llvm-{MAJOR}/include"
+_VERIFY = "-Wl,-mllvm,-verify-machineinstrs"
 _CASES = 2
 """The number of inputs that a program is run on."""
 _MOST_QUOTED = 500
@@ -153,8 +161,7 @@ class RuleBench:
             return str(error)
         spec = make_run_spec(name)
         for case in choose_cases(spec, most=_CASES) if cases is None else cases:
-            if case.expected is None:
-                continue
+            assert case.expected is not None
             report = run_program(program, case, limits=RunLimits(seconds=spec.time_limit))
             if differences := case.expected.differences(report.outcome):
                 return f"on {case.name}, its output differs: {', '.join(differences)}"
@@ -165,13 +172,17 @@ class RuleBench:
         module = self._folder / f"{name}.bc"
         if not module.exists():
             shutil.copyfile(find_bundled_folder() / name / f"{name}.bc", module)
+        (self._folder / "stats").unlink(missing_ok=True)
         settings = [f"stats={self._folder / 'stats'}"]
         settings += [] if limit is None else [f"limit={limit}"]
         if rule.formulas:
             file = self._folder / "rule"
-            file.write_text(rule.text + "\n", encoding="utf-8")
+            file.write_text(rule.lines + "\n", encoding="utf-8")
             settings.append(f"decisions={file}")
+        if rule.encoding:
+            settings.append(f"encoding={self._compile(rule.encoding)}")
         words = [f"COMPILER_GYM_SIZE={','.join(settings)}", *plain_words(self._plan)]
+        words += [_VERIFY] if rule.encoding else []
         frames = frame_words(
             self._plan, list_functions([module.read_bytes()]), self._folder / "frames.csv"
         )
@@ -190,8 +201,37 @@ class RuleBench:
         lines = result.stderr.splitlines()
         if refusal := next((line for line in lines if line.startswith(_REFUSED)), None):
             raise InvalidParameterError(refusal.removeprefix(_REFUSED).decode(errors="replace"))
-        text = result.stderr.decode(errors="replace").strip()[:_MOST_QUOTED]
-        raise _LinkFailedError(f"the linker failed with status {result.returncode}: {text}")
+        text = result.stderr.decode(errors="replace").strip()
+        function = _FUNCTION.search(text)
+        place = f" in the function {function[1]}" if function else ""
+        raise _LinkFailedError(
+            f"the linker failed with status {result.returncode}{place}: {text[:_MOST_QUOTED]}"
+        )
+
+    def _compile(self, source: str) -> Path:
+        """Compile an encoding, once, and return the shared object."""
+        name = hashlib.sha256(source.encode()).hexdigest()
+        library = self._folder / f"{name}.so"
+        if library.exists():
+            return library
+        if choose_tier() is Sandbox.NONE:
+            raise InvalidParameterError("an encoding is native code, which needs a sandbox")
+        (self._folder / f"{name}.cpp").write_text(source, encoding="utf-8")
+        headers = _find_headers()
+        command = [shutil.which(tool_name("clang++")) or tool_name("clang++"), *_COMPILING]
+        command += [f"-I{headers}", f"-isystem{_LLVM_HEADERS}", f"{name}.cpp", "-o", str(library)]
+        try:
+            result = run_tool_boxed(
+                command, folder=self._folder, seconds=self.seconds, visible=[headers]
+            )
+        except subprocess.TimeoutExpired:
+            raise InvalidParameterError(
+                f"compiling the encoding takes more than {self.seconds:g} s; simplify it"
+            ) from None
+        if result.returncode:
+            text = result.stderr.decode(errors="replace").strip()[: 2 * _MOST_QUOTED]
+            raise InvalidParameterError(f"the encoding does not compile:\n{text}")
+        return library
 
     def _bisect(self, name: str, rule: Rule, symptom: str) -> Broken:
         """Find the first decision of `rule` after which the program is broken."""
@@ -199,6 +239,8 @@ class RuleBench:
             return Broken(name, symptom)
         if plain := self._try_program(name, Rule(), None):
             raise CompilerError(f"{name} is broken without any rule: {plain}")
+        if self._try_program(name, rule, 0):  # it does not depend on decisions
+            return Broken(name, symptom)
         works, fails = 0, 1
         while not self._try_program(name, rule, fails):
             works, fails = fails, 2 * fails
@@ -229,6 +271,16 @@ class RuleBench:
         for part in (*plain_words(self._plan), plugin_hash(), rule.text):
             digest.update(part.encode() + b"\0")
         return digest.hexdigest()
+
+
+def _find_headers() -> Path:
+    """Return the folder of the plug-in's headers, in an installation or in a checkout."""
+    folders = [Path(folder) for folder in compiler_gym.__path__]
+    places = [*(f / "linker" for f in folders), *(f.parents[1] / "native/linker" for f in folders)]
+    for place in places:
+        if (place / "encodings" / "site.h").is_file():
+            return place
+    raise EnvironmentNotSupported("the headers of the size plug-in are missing; reinstall it")
 
 
 def _read_plan() -> BinaryPlan:

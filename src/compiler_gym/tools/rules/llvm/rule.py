@@ -12,7 +12,7 @@ from importlib.resources import files
 
 from compiler_gym.errors import InvalidParameterError, UnknownNameError, unknown_name
 
-__all__ = ["INPUTS", "MOST_CHARACTERS", "Rule", "list_inputs", "read_header"]
+__all__ = ["ENCODING", "INPUTS", "MOST_CHARACTERS", "Rule", "list_inputs", "read_header"]
 
 INPUTS: Mapping[str, tuple[str, ...]] = {
     "inline": ("CALL_INPUTS",),
@@ -22,6 +22,8 @@ INPUTS: Mapping[str, tuple[str, ...]] = {
 """The decisions, and the tables in ``inputs.h`` of their inputs."""
 MOST_CHARACTERS = 1 << 16
 """The maximum length of a rule; ``inputs.h`` documents it."""
+ENCODING = "// encoding"
+"""The line after which a rule is C++: a function that writes shorter instructions."""
 _ROW = re.compile(r"INPUT\((\w+), \"(.*?)\"\)")
 
 
@@ -35,25 +37,35 @@ class Rule:
     """
 
     formulas: Mapping[str, str] = field(default_factory=dict[str, str])
+    encoding: str = ""
+    """C++ that defines the function ``rewrite``; empty for none."""
 
     @property
-    def text(self) -> str:
-        """The rule as the plug-in reads it, with the decisions in a fixed order."""
+    def lines(self) -> str:
+        """The formulas as the plug-in reads them, with the decisions in a fixed order."""
         return "\n".join(
             f"{name} = {self.formulas[name]}" for name in INPUTS if name in self.formulas
         )
+
+    @property
+    def text(self) -> str:
+        """The whole rule."""
+        encoding = f"{ENCODING}\n{self.encoding}" if self.encoding else ""
+        return "\n".join(filter(None, [self.lines, encoding]))
 
     def edit(self, text: str) -> "Rule":
         """Return the rule with the lines of `text`, which may also be separated by semicolons.
 
         A line replaces the formula of its decision, or removes it if there is none after the
-        equals sign. Raises `InvalidParameterError` for text that is not a rule.
+        equals sign. After the line `ENCODING`, the text is C++ and replaces the encoding. Raises `InvalidParameterError` for text that is not a rule.
         """
         formulas = dict(self.formulas)
         if len(text) > MOST_CHARACTERS:
             raise InvalidParameterError(
                 f"a rule has at most {MOST_CHARACTERS:,} characters (got {len(text):,})"
             )
+        text, mark, source = f"\n{text}".partition(f"\n{ENCODING}\n")
+        encoding = source.strip() if mark else self.encoding
         lines = [line.strip() for line in re.split(r"[\n;]", text)]
         for line in filter(None, lines):
             name, equals, formula = (part.strip() for part in line.partition("="))
@@ -66,7 +78,7 @@ class Rule:
             formulas.pop(name, None)
             if formula:
                 formulas[name] = formula
-        return Rule(formulas)
+        return Rule(formulas, encoding)
 
 
 @cache
