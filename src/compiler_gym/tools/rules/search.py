@@ -44,7 +44,7 @@ def search_rules(
     """Judge proposed rules until there are `trials` in all; return all of them in order.
 
     Args:
-        env: The environment, with its programs; each rule gets an episode of its own.
+        env: The environment, with its programs; each rule gets a new episode.
         propose: Called with all earlier trials; its result starts from no rule.
         trials: The number of trials, including those in `log`.
         log: A file of earlier trials, to which new ones are appended; None keeps no file.

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from compiler_gym.datasets import SPLITS
-from compiler_gym.tools.agents import AgentEpisode, Decisions, find_task, tasks
+from compiler_gym.tools.agents import AgentEpisode, AgentTask, Decisions, find_task, tasks
 from compiler_gym.tools.agents.judging import measuring
 from compiler_gym.tools.rules.llvm.datasets import SETS
 
@@ -50,7 +50,12 @@ def test_no_rule_a_bad_rule_and_a_mistake_earn_nothing(
     task = replace(
         find_task("write-a-linker-rule/practice-easy"), judged_on="rule-programs-v0/crc32"
     )
-    monkeypatch.setattr(measuring, "find_task", lambda _: task)
+
+    def find(id: str) -> AgentTask:
+        assert id == task.id
+        return task
+
+    monkeypatch.setattr(measuring, "find_task", find)
     verdict = measuring.measure(task, Decisions(task.id, rule))
     assert verdict.valid
     assert verdict.reward == 0

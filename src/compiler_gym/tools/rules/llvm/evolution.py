@@ -107,17 +107,13 @@ def _change(old: ast.expr, decision: str, draw: random.Random) -> ast.expr:
 
 
 def _make_condition(decision: str, draw: random.Random) -> ast.expr:
-    comparison = ast.Compare(
-        _make_number(decision, draw), [draw.choice(_COMPARISONS)()], [_make_number(decision, draw)]
-    )
-    own = ast.Name("default")
-    return draw.choice(
-        (
-            comparison,
-            ast.BoolOp(ast.And(), [own, comparison]),
-            ast.BoolOp(ast.Or(), [own, comparison]),
-        )
-    )
+    """Return a comparison of an input, usually as an exception to the linker's own decision."""
+    left: ast.expr = ast.Name(draw.choice(list_inputs(decision)))
+    if draw.random() < 0.3:
+        left = ast.BinOp(left, draw.choice(_OPERATORS)(), _make_number(decision, draw))
+    comparison = ast.Compare(left, [draw.choice(_COMPARISONS)()], [_make_number(decision, draw)])
+    kind = draw.choice((None, ast.And, ast.Or))
+    return ast.BoolOp(kind(), [ast.Name("default"), comparison]) if kind else comparison
 
 
 def _make_number(decision: str, draw: random.Random) -> ast.expr:

@@ -18,9 +18,9 @@ _PROMPT = f"""\
 Write a rule that makes the linker save loaded bytes: it decides which calls are inlined (inline), \
 which functions have a frame pointer (frame), and how their code is generated (choose). An action \
 is a text such as `frame = calls > 2`, which replaces the rule for one decision. Measure `Inputs` \
-for the language and the inputs, `Effect` for the bytes of each program, and `Problem` if an action \
-changed nothing. The behaviour of programs must not change. You are judged by {_GOAL} on other \
-programs: you win if it is below {_BASELINE}, the result without a rule. You may call tools \
+for the language and the inputs, `Effect` for the bytes of each program, and `Problem` if an \
+action changed nothing. The behaviour of programs must not change. You are judged by {_GOAL} on \
+other programs: you win if it is below {_BASELINE}, the result without a rule. You may call tools \
 {{calls}} times and apply {_MOST_ACTIONS} actions."""
 
 

@@ -90,7 +90,7 @@ class Judgement:
 
 
 class RuleBench:
-    """Judges rules on bundled programs, in a folder of its own.
+    """Judges rules on bundled programs.
 
     Args:
         names: The names of bundled programs.

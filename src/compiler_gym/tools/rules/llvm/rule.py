@@ -57,7 +57,8 @@ class Rule:
         """Return the rule with the lines of `text`, which may also be separated by semicolons.
 
         A line replaces the formula of its decision, or removes it if there is none after the
-        equals sign. After the line `ENCODING`, the text is C++ and replaces the encoding. Raises `InvalidParameterError` for text that is not a rule.
+        equals sign. After the line `ENCODING`, the text is C++ and replaces the encoding. Raises
+        `InvalidParameterError` for text that is not a rule.
         """
         formulas = dict(self.formulas)
         if len(text) > MOST_CHARACTERS:
