@@ -2,15 +2,22 @@
 
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/PassInfo.h>
 #include <llvm/PassRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Plugins/PassPlugin.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "choosing/pass.h"
+#include "choosing/settings.h"
 #include "encodings/pass.h"
 #include "encodings/share_frames.h"
 #include "encodings/shift_frame.h"
+#include "formulas/calls.h"
+#include "formulas/decisions.h"
+#include "formulas/functions.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -20,10 +27,16 @@ namespace {
 // because they would make equal sequences differ, and before the pass that completes CFI.
 constexpr llvm::StringLiteral after_outliner = "x86-seses";
 
-void add_machine_passes(llvm::TargetMachine& machine, llvm::TargetPassConfig& passes) {
+void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& manager,
+                        llvm::TargetPassConfig& passes) {
   const llvm::Triple& triple = machine.getTargetTriple();
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
+  if (Decisions::get().frame) manager.add(create_frames_pass());
+  if (Decisions::get().choose) {
+    manager.add(create_choosing_pass(machine));
+    follow_settings(passes);
+  }
   // Before the places of variables are computed, which follow the frame pointer.
   passes.insertPass(&llvm::MachineBlockPlacementID, create_shift_frame_pass());
   if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner)) {
@@ -33,9 +46,9 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::TargetPassConfig& pa
 }
 
 const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& machine,
-                                                         llvm::PassManagerBase&,
+                                                         llvm::PassManagerBase& manager,
                                                          llvm::TargetPassConfig* passes) {
-  add_machine_passes(machine, *passes);
+  add_machine_passes(machine, manager, *passes);
 });
 
 }  // namespace
@@ -43,6 +56,9 @@ const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& ma
 
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
-  compiler_gym::linker::Switches::get();  // refuse mistakes before anything is compiled
-  return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder&) {}};
+  compiler_gym::linker::Decisions::get();  // refuse mistakes before anything is compiled
+  return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
+            builder.registerAnalysisRegistrationCallback(
+                compiler_gym::linker::register_call_advisor);
+          }};
 }

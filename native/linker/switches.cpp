@@ -12,7 +12,8 @@ namespace {
 [[noreturn]] void refuse(llvm::StringRef part) {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
                << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER, "
-                  "stats=FILE, effort=NUMBER or choices=FILE, separated by commas\n";
+                  "stats=FILE, effort=NUMBER, choices=FILE, decisions=FILE or "
+                  "encoding=FILE, separated by commas\n";
   std::exit(1);
 }
 
@@ -39,6 +40,10 @@ Switches::Switches(llvm::StringRef text) {
       if (value.getAsInteger(10, limit_)) refuse(part);
     } else if (key == "stats" && !value.empty()) {
       stats_path_ = value.str();
+    } else if (key == "decisions" && !value.empty()) {
+      decisions_path_ = value.str();
+    } else if (key == "encoding" && !value.empty()) {
+      encoding_path_ = value.str();
     } else if (key == "effort") {
       if (value.getAsInteger(10, effort_)) refuse(part);
     } else if (key == "choices" && !value.empty()) {

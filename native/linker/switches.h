@@ -7,6 +7,8 @@
 //
 // `rules=-a-b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
 // rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
+// `decisions` names a file of formulas, see inputs.h; `encoding` a shared object with a rule, see
+// encodings/rules.h.
 // `effort` says how much code may be generated to choose from, in per cent of the program's, and 0
 // turns the choice off; `choices` names a file that gets a line for each function that had one.
 #pragma once
@@ -30,6 +32,8 @@ class Switches {
 
   // Return whether the rule is on. Threads of a ThinLTO link may ask at the same time.
   bool allows(llvm::StringRef rule) const;
+  const std::string& decisions_path() const { return decisions_path_; }
+  const std::string& encoding_path() const { return encoding_path_; }
   // Return whether another rewrite is within the limit, and count it if so.
   bool spend();
   void count(llvm::StringRef rule, llvm::StringRef function);
@@ -48,6 +52,8 @@ class Switches {
   std::uint64_t limit_ = UINT64_MAX;
   std::uint64_t spent_ = 0;
   std::string stats_path_;
+  std::string decisions_path_;
+  std::string encoding_path_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string last_;
   unsigned effort_ = 100;

@@ -11,6 +11,8 @@
 #include "choosing/gate.h"
 #include "choosing/settings.h"
 #include "choosing/trial.h"
+#include "formulas/decisions.h"
+#include "formulas/functions.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -62,7 +64,8 @@ std::vector<Candidate> find_candidates(llvm::Module& module) {
     if (!function.isDeclaration()) left += cost(function);
     if (can_choose(function)) candidates.push_back({.function = &function});
   }
-  left = left * Switches::get().effort() / 100;
+  // A rule needs no trials, and so no limit.
+  left = Decisions::get().choose ? UINT64_MAX : left * Switches::get().effort() / 100;
   llvm::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
     return cost(*one.function) < cost(*other.function);
   });
@@ -90,18 +93,38 @@ std::string describe(const Candidate& candidate, const Setting* chosen) {
   return line;
 }
 
+// Return the setting with the highest score of the rule, if that is above 0, or null.
+const Setting* find_best(const Candidate& candidate, const Formula& rule) {
+  const auto inputs = compute_inputs(*candidate.function);
+  const Setting* best = nullptr;
+  double highest = 0;
+  for (const Setting* setting : candidate.settings) {
+    auto all = inputs;
+    for (const Setting& each : all_settings()) all.push_back(&each == setting);
+    const double score = rule(all);
+    if (score > highest) {
+      highest = score;
+      best = setting;
+    }
+  }
+  if (!best || !Switches::get().spend()) return nullptr;
+  Switches::get().count(best->name, candidate.function->getName());
+  return best;
+}
+
 bool Choosing::runOnModule(llvm::Module& module) {
   std::vector<Candidate> candidates = find_candidates(module);
   if (candidates.empty()) return false;
   gate_ = std::make_unique<Gate>(module.getContext());
-  if (!measure(module, machine_, *gate_, candidates)) {
+  const auto& rule = Decisions::get().choose;
+  if (!rule && !measure(module, machine_, *gate_, candidates)) {
     gate_.reset();
     return false;
   }
   for (const Candidate& candidate : candidates) {
-    const Setting* smallest = candidate.find_smallest();
-    if (smallest) apply(*smallest, *candidate.function);
-    Switches::get().note(describe(candidate, smallest));
+    const Setting* chosen = rule ? find_best(candidate, *rule) : candidate.find_smallest();
+    if (chosen) apply(*chosen, *candidate.function);
+    if (!rule) Switches::get().note(describe(candidate, chosen));
   }
   gate_->watch(module);
   return true;

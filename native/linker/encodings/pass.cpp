@@ -45,9 +45,12 @@ bool Encodings::runOnMachineFunction(llvm::MachineFunction& function) {
       source.hasFnAttribute(llvm::Attribute::Naked) ||
       !function.getProperties().hasTracksLiveness())
     return false;
-  if (rules_.empty())
+  if (rules_.empty()) {
+    if (const std::string& path = Switches::get().encoding_path(); !path.empty())
+      rules_.push_back(load_rule(path));
     for (const Rule& rule : all_rules())
       if (Switches::get().allows(rule.name)) rules_.push_back(rule);
+  }
   llvm::ArrayRef<std::uint32_t> kept;
   if (auto* usage = getAnalysisIfAvailable<llvm::PhysicalRegisterUsageInfoWrapperLegacy>())
     kept = usage->getPRUI().getRegUsageInfo(source);

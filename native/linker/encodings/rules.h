@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringRef.h>
+#include <string>
 
 namespace llvm {
 class MachineInstr;
@@ -35,5 +36,9 @@ bool store_zero(llvm::MachineInstr&, Site&);
 
 // All rules, in the order in which they are tried at an instruction.
 llvm::ArrayRef<Rule> all_rules();
+
+// The rule "own" in the shared object at this path, which defines it as the C function `rewrite`
+// and is compiled with these headers. A mistake ends the process with a message.
+Rule load_rule(const std::string& path);
 
 }  // namespace compiler_gym::linker

@@ -12,7 +12,8 @@
 
 namespace compiler_gym::linker {
 
-class Site {
+// Rules in files of their own use it, too.
+class __attribute__((visibility("default"))) Site {
  public:
   // `clobbered` is the mask of registers that callers expect to be kept, or empty for the
   // registers of the calling convention. IPRA gives every function such a mask.

@@ -25,7 +25,8 @@ enum Opcode : std::uint16_t {
 // Numbers of general registers as instructions encode them: from 8 on, they need a REX prefix.
 enum Number : unsigned { A, C, D, B, SP, BP, SI, DI, NUMBERS = 16 };
 
-class X86 {
+// Rules in files of their own use it, too.
+class __attribute__((visibility("default"))) X86 {
  public:
   // Look the names up once for each process: they are the same for every function.
   static const X86& get(const llvm::TargetInstrInfo&, const llvm::TargetRegisterInfo&);

@@ -71,6 +71,8 @@ class AgentTask(Record):
     """The question; None if the task is to improve the program."""
     given: tuple[str, ...] = ()
     """The names of the actions in a question, in order."""
+    judged_on: str = ""
+    """The address of the program that decisions are judged on; empty for `benchmark`."""
     trace: tuple[int, ...] = ()
     """The goal after each of these actions, as another build of the compiler reported it."""
 

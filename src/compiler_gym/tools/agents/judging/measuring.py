@@ -41,7 +41,8 @@ def measure(task: AgentTask, decisions: Decisions) -> Verdict:
         return Verdict.refuse(task.id, refusal)
     with warnings.catch_warnings(), make(task.env_id) as env:
         warnings.simplefilter("ignore")
-        env.reset(benchmark=task.benchmark, action_space=task.action_space)
+        program = task.judged_on or task.benchmark
+        env.reset(benchmark=program, action_space=task.action_space)
         baseline = _observe_cost(env, task.baseline)
         try:
             if task.question is not None:

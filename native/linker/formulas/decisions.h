@@ -1,0 +1,20 @@
+// The decisions that a rule file takes over from LLVM.
+#pragma once
+
+#include <optional>
+
+#include "formulas/formula.h"
+
+namespace compiler_gym::linker {
+
+struct Decisions {
+  // Those of the file that COMPILER_GYM_SIZE names, if any. A mistake in it ends the process with a
+  // message.
+  static const Decisions& get();
+
+  std::optional<Formula> inline_call;
+  std::optional<Formula> frame;
+  std::optional<Formula> choose;
+};
+
+}  // namespace compiler_gym::linker

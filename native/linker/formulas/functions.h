@@ -1,0 +1,19 @@
+// The rules for whole functions, and the pass that follows the one for frame pointers.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+
+namespace llvm {
+class Function;
+class ModulePass;
+}  // namespace llvm
+
+namespace compiler_gym::linker {
+
+// FUNCTION_INPUTS of inputs.h, in their order.
+llvm::SmallVector<double, 20> compute_inputs(const llvm::Function&);
+
+// Must run before the first pass of the code generator.
+llvm::ModulePass* create_frames_pass();
+
+}  // namespace compiler_gym::linker
