@@ -271,12 +271,12 @@ def projects() -> Drawing:
     rows = sorted(read_ladder().items(), key=lambda row: row[1]["tune"] / row[1]["-O2"])
     d = Drawing(480, 84 + 62 * len(rows), "Loaded bytes of real programs, with -O2 and tuned")
     d.text(20, 30, f"{len(rows)} real programs, bytes loaded", bold=True, size=17)
-    d.text(20, 52, "light: -O2, dark: -Oz -flto --gc-sections --icf=safe", color=SOFT, size=15)
+    d.text(20, 52, "light: -O2, dark: -Oz -flto and three linker flags", color=SOFT, size=15)
     d.text(20, 72, "blue: compiler-gym tune", color=BLUE, size=15, bold=True)
     for number, (name, sizes) in enumerate(rows):
         y = 84 + 62 * number
         d.text(20, y + 32, name, bold=True, size=16)
-        steps = (("-O2", SOFT, 0.25), ("baseline", SOFT, 0.5), ("tune", BLUE, 0.85))
+        steps = (("-O2", SOFT, 0.25), ("baseline, packed", SOFT, 0.5), ("tune", BLUE, 0.85))
         for at, (step, color, opacity) in enumerate(steps):
             d.parts.append(
                 f'<rect x="90" y="{y + 18 * at}" width="{280 * sizes[step] / sizes["-O2"]:.1f}" '

@@ -18,8 +18,8 @@ __all__ = ["BUILDS", "LADDER", "Build", "build", "by_recipe", "run", "write_scri
 
 _TOOLS = {"AR": "llvm-ar-22", "RANLIB": "llvm-ranlib-22", "NM": "llvm-nm-22"}
 _LLD = "-fuse-ld=lld"
-_COLLECT = f"{_LLD} -Wl,--gc-sections"
-_FOLD = f"{_COLLECT} -Wl,--icf=safe"
+_FOLD = f"{_LLD} -Wl,--gc-sections -Wl,--icf=safe"
+_PACK = f"{_FOLD} -Wl,-z,pack-relative-relocs"
 _DRIVER = Path(sys.executable).with_name("compiler-gym-cc")
 
 
@@ -46,16 +46,21 @@ BUILDS = (
     Build("clang -Oz, outlined", "clang-22", "-Oz -mllvm -enable-machine-outliner=always", _LLD),
     Build("clang -Oz -flto", "clang-22", "-Oz -flto", _LLD),
     Build("clang -Oz -flto, folded", "clang-22", "-Oz -flto", _FOLD),
+    Build("clang -Oz -flto, folded, packed", "clang-22", "-Oz -flto", _PACK),
     Build("clang -O3", "clang-22", "-O3", _LLD),
     Build("clang -O3 -flto", "clang-22", "-O3 -flto", _LLD),
 )
 """What people use, by which anything found is judged; `folded` is with the linker's options
-``--gc-sections --icf=safe``, `outlined` with LLVM's machine outliner in every function."""
+``--gc-sections --icf=safe``, `packed` with ``-z pack-relative-relocs`` as well, `outlined` with
+LLVM's machine outliner in every function."""
 
 LADDER = {
     "-O2": Build("clang -O2", "clang-22", "-O2", _LLD),
-    "-Oz -flto": Build("clang -Oz -flto, collected", "clang-22", "-Oz -flto", _COLLECT),
     "baseline": BUILDS[4],
+    "policy, unpacked": Build(
+        "policy size, unpacked", f"{_DRIVER} --policy size --old-loaders", "-O2", _LLD
+    ),
+    "baseline, packed": BUILDS[5],
     "policy": Build("policy size", f"{_DRIVER} --policy size", "-O2", _LLD),
 }
 """The steps from usual flags to this library's, by the names that ``docs/projects.json`` uses."""

@@ -15,6 +15,7 @@ from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     BinaryPlan,
     BuildPlan,
+    Measure,
     Request,
     TuningJob,
     list_sources,
@@ -133,7 +134,9 @@ def linked(folder: Path, *words: str, compiler: str = "cc") -> list[str]:
     """Link by a policy whose plan loads the plug-in, and return the lines printed."""
     zeros = (0.0,) * len(FEATURES)
     plan = replace(recipe_named("small").plan, name="small", plugin=(PLUGIN,))
-    policy = Policy("llvm 22", "x86_64", "small", (plan,), zeros, zeros, ((*zeros, 0.0),))
+    policy = Policy(
+        "llvm 22", "x86_64", "small", (plan,), zeros, (1.0,) * len(FEATURES), ((*zeros, 0.0),)
+    )
     write_policy(policy, folder / "policy.json")
     said: list[str] = []
     command = CompilerCommand.parse([compiler, *words], folder)
@@ -145,25 +148,21 @@ def linked(folder: Path, *words: str, compiler: str = "cc") -> list[str]:
 
 
 @needs_plugin
-@pytest.mark.parametrize("words", [("-xc++", "nodes.c"), ("nodes.c",)])
+@pytest.mark.parametrize(("compiler", "source"), [("cc", "nodes.c"), ("c++", "nodes.cc")])
 def test_a_policy_loads_it(
-    tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, compiler: str, source: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "nodes.c").write_text(NODES)
-    compiler = "c++" if "-xc++" in words else "cc"
-    if compiler == "c++":
-        (tmp_path / "nodes.c").rename(tmp_path / "nodes.cc")
-        words = ("nodes.cc",)
+    (tmp_path / source).write_text(NODES)
     counts = tmp_path / "counts"
     monkeypatch.setenv("COMPILER_GYM_SIZE", f"stats={counts}")
-    (line,) = linked(tmp_path, *words, "-o", "run", compiler=compiler)
+    (line,) = linked(tmp_path, source, "-o", "run", compiler=compiler)
     assert "loaded bytes with plan 'small'" in line
     assert counts.read_text()
     assert subprocess.run([tmp_path / "run"], check=True, capture_output=True).stdout == (
         b"200\n" * 3
     )
     counts.unlink()
-    assert linked(tmp_path, *words, "-shared", "-fPIC", "-o", "run.so", compiler=compiler)
+    assert linked(tmp_path, source, "-shared", "-fPIC", "-o", "run.so", compiler=compiler)
     assert counts.read_text()
 
 
@@ -233,7 +232,7 @@ def test_a_build_and_its_script_load_it(
     ran = subprocess.run(["sh", "-c", script], check=False, capture_output=True, text=True)
     assert ran.returncode == 1
     assert f"needs the plug-in {PLUGIN}, but there is no /no-such.so" in ran.stderr
-    with pytest.raises(PlanError, match="which cannot be loaded: /no-such.so does not exist"):
+    with pytest.raises(PlanError, match="which cannot be loaded: /no-such"):
         LlvmTuner().build(binary, plan, tmp_path / "none", jobs=1)
 
 
@@ -249,6 +248,7 @@ def test_the_rules_that_change_a_program_can_be_turned_off(binary: Binary, tmp_p
     assert read_code(without.make("without")) == plain != read_code(maker.make("with"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "is_there", [pytest.param(True, marks=needs_plugin), False], ids=["with", "without"]
 )
@@ -257,7 +257,8 @@ def test_a_tuning_starts_from_it(
 ) -> None:
     if not is_there:
         monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
-    request = Request(("sh", "-ec", BUILD), project, tmp_path / "out", compilations=30)
+    build, output = ("sh", "-ec", BUILD), tmp_path / "out"
+    request = Request(build, project, output, compilations=20, measure=Measure.TEXT)
     (result,) = TuningJob(request, LlvmTuner()).run()
     assert (PLUGIN in result.found.plan.plugin) == is_there
     script = tmp_path / "out" / "reproduce.sh"

@@ -103,7 +103,7 @@ def plugin_hash() -> str:
 
 
 def load_words(plan: BinaryPlan, option: str) -> list[str]:
-    """Return the words with which `plan` loads the plug-in; `option` takes its path.
+    """Return the flags with which `plan` loads the plug-in; `option` takes its path.
 
     They include a setting of the plug-in, for `with_settings`. Raises `PlanError` if the plug-in
     cannot be loaded.
