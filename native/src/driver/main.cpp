@@ -282,8 +282,7 @@ std::optional<int> compile_by_known(const std::string& kind, const std::string& 
   const auto is_own = [](const std::string& word) {
     return word == "--never-larger" || word == "--no-never-larger" || word == "--old-loaders";
   };
-  if (is_policy)
-    arguments.erase(arguments.begin(), std::ranges::find_if_not(arguments, is_own));
+  if (is_policy) arguments.erase(arguments.begin(), std::ranges::find_if_not(arguments, is_own));
   const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
   const Call call = call_of(arguments);
   if (keeping && *keeping) return {};
@@ -337,8 +336,11 @@ int run_main(int count, char** texts) {
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
       plan && *plan && !is_named && (words.empty() || words[0] != "--plan"))
     return drive(self, plan, is_cxx, words);
-  const bool is_ours = words.empty() || words[0] == "--help" || words[0] == "--plan" || is_named ||
-                       words[0] == "--check-plan" || words[0] == "--apply-plan";
+  // rustc can pass no option in front of its own. The library finds out what it links.
+  const bool is_rust =
+      std::ranges::any_of(words, [](const std::string& word) { return word.ends_with(".rcgu.o"); });
+  const bool is_ours = is_rust || words.empty() || words[0] == "--help" || words[0] == "--plan" ||
+                       is_named || words[0] == "--check-plan" || words[0] == "--apply-plan";
   if (const char* folder = getenv("COMPILER_GYM_CC_OUTPUT"); !is_ours && !(folder && *folder)) {
     const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
     if (!(other && *other)) {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         QUESTION_MARKS,
+        RUST_OBJECT,
         SET_APART,
         SOURCE_LANGUAGES,
         CompilerCommand,
@@ -49,6 +50,7 @@ __all__ = [
     "EXECUTABLE",
     "IR_SUFFIXES",
     "QUESTION_MARKS",
+    "RUST_OBJECT",
     "RELOCATABLE",
     "SET_APART",
     "SHARED",

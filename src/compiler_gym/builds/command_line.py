@@ -19,6 +19,7 @@ from compiler_gym.files import read_regular
 __all__ = [
     "IR_SUFFIXES",
     "QUESTION_MARKS",
+    "RUST_OBJECT",
     "SET_APART",
     "SOURCE_LANGUAGES",
     "CompilerCommand",
@@ -45,6 +46,8 @@ QUESTION_MARKS = (
 
 IR_SUFFIXES = (".bc", ".ll")
 """Suffixes of IR files."""
+RUST_OBJECT = ".rcgu.o"
+"""The suffix of the objects that rustc writes. The compiled driver knows it, too."""
 SOURCE_LANGUAGES = {
     ".c": "c",
     ".cc": "c++",

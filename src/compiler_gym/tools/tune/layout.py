@@ -46,8 +46,10 @@ _LIBC = "libc.so.6"
 _READS_PACKED = b"\0GLIBC_ABI_DT_RELR\0"
 """The version that glibc has defined since it reads packed relocations. Linked files with them need
 this version, so an older glibc refuses them with a message; an older musl would crash."""
+_NO_DEFAULTS, _C_LIBRARY = "-nodefaultlibs", "-lc"
+"""rustc names every library itself, the C library included."""
 _NEVER_PACKED = ("-static", "--static", "-static-pie", "-no-pie", "-nopie", "-nolibc", "-nostdlib",
-                 "-nodefaultlibs", "-r")  # fmt: skip
+                 _NO_DEFAULTS, "-r")  # fmt: skip
 """Flags of links without relative relocations, or without a C library that could refuse them."""
 _DECIDED = ("pack-relative-relocs", "pack-dyn-relocs")
 """Parts of flags with which a build decides about packed relocations itself."""
@@ -71,7 +73,8 @@ def can_pack(command: CompilerCommand, compiler: Sequence[str]) -> bool:
     another system's files.
     """
     words = command.words[1:]
-    if any(word in _NEVER_PACKED or any(part in word for part in _DECIDED) for word in words):
+    never = set(_NEVER_PACKED) - ({_NO_DEFAULTS} if _C_LIBRARY in words else set[str]())
+    if any(word in never or any(part in word for part in _DECIDED) for word in words):
         return False
     try:
         result = subprocess.run(

@@ -43,6 +43,11 @@ COMMANDS = {
         VERBATIM,
         topic=Topic.BUILDS,
     ),
+    "rust": Row(
+        "compiler_gym.tools.tune.commands.rust:rust",
+        "Print the settings with which cargo builds small programs.",
+        topic=Topic.BUILDS,
+    ),
     "policy": Row(
         "compiler_gym.tools.tune.commands.policy:policy",
         "Train a policy that makes linked programs small, and evaluate it on others.",

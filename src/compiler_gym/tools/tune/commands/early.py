@@ -17,4 +17,8 @@ def serve(words: list[str]) -> int | None:
 
         run = run_known_recipe if words[1] == "--recipe" else run_known_policy
         return run(words[0], words[2], words[3:])
+    elif not words[1].startswith("--"):
+        from compiler_gym.tools.tune.commands.policies import is_by_rustc, run_for_rust
+
+        return run_for_rust(words[0], words[1:]) if is_by_rustc(words) else None
     return None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from compiler_gym.builds import CompilerCommand, Mode
+from compiler_gym.builds import RUST_OBJECT, CompilerCommand, Mode
 from compiler_gym.tools.tune.commands.recipes import (
     parse_command,
     run_known_compiler,
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune import BinaryPlan
 
 __all__ = [
+    "is_by_rustc",
     "policy_file",
     "policy_files",
     "policy_named",
+    "run_for_rust",
     "run_known_policy",
     "run_known_recipe",
     "run_with_policy",
@@ -35,7 +37,10 @@ __all__ = [
 _ONCE = "--no-never-larger"
 _CHECKED = "--never-larger"
 _OLD_LOADERS = "--old-loaders"
-_OWN = (_ONCE, _CHECKED, _OLD_LOADERS)
+_MINSIZE = "--minsize"
+_OWN = (_ONCE, _CHECKED, _OLD_LOADERS, _MINSIZE)
+_FOR_RUST = "size"
+"""The policy for rustc, which cannot pass an option in front of its own."""
 
 
 def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | None:
@@ -46,11 +51,17 @@ def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | No
         compiler = next((name for name, files in _list_shipped().items() if policy in files), None)
         status = _link_with(
             verb, policy, command, compiler, is_checked=_ONCE not in own,
-            is_packed=_OLD_LOADERS not in own,
+            is_packed=_OLD_LOADERS not in own, is_minsize=_MINSIZE in own,
         )  # fmt: skip
         if status is not None:
             return status
     return run_known_compiler(verb, "", compiler_arguments, kept_as=_name_kept(name))
+
+
+def run_for_rust(verb: str, arguments: Sequence[str]) -> int:
+    """Link for rustc with the policy for it, and return the exit status."""
+    status = run_known_policy(verb, _FOR_RUST, arguments)
+    return run_with_policy(verb, _FOR_RUST, arguments) if status is None else status
 
 
 def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
@@ -82,6 +93,11 @@ def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | No
             if status is not None:
                 return status
     return run_known_compiler(verb, name, arguments)
+
+
+def is_by_rustc(arguments: Sequence[str]) -> bool:
+    """Return whether rustc calls its linker with `arguments`."""
+    return any(word.endswith(RUST_OBJECT) for word in arguments)
 
 
 def policy_files() -> dict[str, Path]:
@@ -118,7 +134,13 @@ def policy_named(name: str) -> Path:
 
 
 def _split_arguments(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """Return our own options, which come first, and the compiler's arguments."""
+    """Return our own options, and the compiler's arguments.
+
+    Our options come first, except in calls by rustc.
+    """
+    if is_by_rustc(arguments):
+        own = [word for word in arguments if word in _OWN]
+        return own, [word for word in arguments if word not in own]
     count = next((n for n, word in enumerate(arguments) if word not in _OWN), len(arguments))
     return arguments[:count], arguments[count:]
 
@@ -140,6 +162,7 @@ def _link_with(
     *,
     is_checked: bool,
     is_packed: bool,
+    is_minsize: bool = False,
 ) -> int | None:
     """Link with a policy or a plan; return None, without linking, if it does not apply."""
     from compiler_gym.lazy import part
@@ -150,8 +173,9 @@ def _link_with(
     try:
         policies = part("policies", compiler)
         status: int | None = policies.link(
-            chosen_by, command, is_checked=is_checked, is_packed=is_packed, say=say
-        )
+            chosen_by, command, is_checked=is_checked, is_packed=is_packed,
+            is_minsize=is_minsize, say=say,
+        )  # fmt: skip
     except Exception as error:  # no error may stop the build
         tell(verb, f"linked with the recipe: {type(error).__name__}: {error}")
         return None

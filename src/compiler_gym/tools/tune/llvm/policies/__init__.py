@@ -2,7 +2,8 @@
 """Policies that choose a link plan for a program from its features, in a single compilation.
 
 ``features`` computes the features of a program's modules, ``choosing`` ranks a policy's plans for
-them, and ``linking`` links for ``cc --policy``. None of them imports numpy, because a build calls
+them, and ``linking`` links for ``cc --policy``. ``rust`` finds out which links of rustc a plan can
+improve, and ``rustc`` the flags for an installed one. None of them imports numpy, because a build calls
 its compiler often. The shipped policies are files in this folder; the sibling package ``learning``
 trains them.
 """
@@ -19,13 +20,25 @@ if TYPE_CHECKING:
         list_functions,
     )
     from compiler_gym.tools.tune.llvm.policies.linking import link
+    from compiler_gym.tools.tune.llvm.policies.rustc import (
+        LINKER_FLAGS,
+        PROFILE,
+        Rustc,
+        find_rustc,
+        our_llvm,
+    )
 
 __all__ = [
     "FEATURES",
+    "LINKER_FLAGS",
+    "PROFILE",
     "Policy",
+    "Rustc",
     "compute_features",
+    "find_rustc",
     "link",
     "list_functions",
+    "our_llvm",
     "read_policy",
     "write_policy",
 ]

@@ -41,6 +41,14 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.policies.choosing import read_policy
 from compiler_gym.tools.tune.llvm.policies.features import compute_features, list_functions
+from compiler_gym.tools.tune.llvm.policies.rust import (
+    FOR_RUST_CODE,
+    explain_refusal,
+    is_rust_object,
+    list_rust_objects,
+    uses_link_time,
+    with_minsize,
+)
 from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, without_plugin
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import BinaryPlan
@@ -73,6 +81,11 @@ class _Link:
     @property
     def output(self) -> Path:
         return self.command.cwd / (self.command.output or "a.out")
+
+    @property
+    def rival(self) -> str:
+        """What the plan is compared with."""
+        return "the code of rustc" if list_rust_objects(self.command) else "-Oz -flto"
 
     def link_or_drop(self, plan: BinaryPlan, say: Callable[[str], None]) -> BinaryPlan | None:
         """Link with `plan`, or without its plug-in if that fails; return the plan that worked."""
@@ -127,11 +140,13 @@ def link(
     is_checked: bool,
     is_packed: bool,
     say: Callable[[str], None],
+    is_minsize: bool = False,
 ) -> int | None:
     """Run the link `command` using a policy file, or a plan instead; return the exit status.
 
     With `is_checked`, the plain -Oz -flto build is linked as well, and used if it is smaller.
     With `is_packed`, relocations are packed in both, if the C library supports it.
+    With `is_minsize`, the plan compiles every function for size, whatever its marks.
     `say` receives a line about the chosen plan and its saving; with a given plan, only about
     failures. Returns None without doing anything if there is no bitcode to choose a plan for.
     Raises `PlanError` if the file does not contain a policy.
@@ -142,6 +157,8 @@ def link(
         compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
+        if list_rust_objects(compiled) and (why := explain_refusal(compiled)) is not None:
+            return _link_rust_plainly(compiled, compiler, why, say)
         packing = (PACKED,) if is_packed and can_pack(compiled, compiler) else ()
         files = tuple(list_linked_files(compiled))
         task = _Link(compiled, compiler, files, Path(name), packing)
@@ -156,11 +173,25 @@ def link(
         if plan.plugin and (problem := explain_problem()):
             say(f"{task.output.name}: linked without the size plug-in: {problem}")
             plan = without_plugin(plan)
+        if is_minsize:
+            plan = with_minsize(plan)
         return (
             _link_and_compare(task, plan, say)
             if _can_check(task, is_checked)
             else _link_once(task, plan, say)
         )
+
+
+def _link_rust_plainly(
+    command: CompilerCommand, compiler: Sequence[str], why: str, say: Callable[[str], None]
+) -> int:
+    """Run rustc's `command`, which no plan can improve, and return the status."""
+    linker = ("-fuse-ld=lld",) if uses_link_time(command) and not command.other_linker else ()
+    words = [*compiler, *command.words[1:], *linker]
+    status = subprocess.run(words, cwd=command.cwd, check=False).returncode
+    if why:
+        say(f"{Path(command.output or 'a.out').name}: linked without the policy: {why}")
+    return status
 
 
 def _link_once(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
@@ -184,7 +215,7 @@ def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None])
     if used is None:
         return task.link_without(plan, say)
     if error is not None:
-        say(f"{task.output.name}: plan '{plan.name}', not compared with -Oz -flto: {error}")
+        say(f"{task.output.name}: plan '{plan.name}', not compared with {task.rival}: {error}")
         return 0
     (size, _), (plain_size, packed) = _measure_loaded(task.output), _measure_loaded(plain)
     if task.packing and packed <= 0:  # do not require a newer C library for nothing
@@ -193,7 +224,7 @@ def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None])
     if size > plain_size:
         put(plain, task.output)
         say(
-            f"{task.output.name}: {plain_size:,} loaded bytes with -Oz -flto{_and(packed)}; "
+            f"{task.output.name}: {plain_size:,} loaded bytes with {task.rival}{_and(packed)}; "
             f"plan '{plan.name}' was discarded because it needs {size:,}"
         )
     else:
@@ -204,7 +235,7 @@ def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None])
         parts = f" ({by_plan} from the plan, {by_packing} from packing)" if packed else ""
         say(
             f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'{_and(packed)}, "
-            f"{all} smaller than -Oz -flto{parts}"
+            f"{all} smaller than {task.rival}{parts}"
         )
     return 0
 
@@ -227,7 +258,8 @@ def _link_plainly(task: _Link, output: Path) -> None:
             part.write_bytes(bitcode or data)
             if bitcode:
                 optimised = part.with_suffix(".plain.o")
-                words = ["-w", "-Oz", "-flto", "-x", "ir", "-c", str(part), "-o", str(optimised)]
+                flags = FOR_RUST_CODE if is_rust_object(file.word) else ("-Oz", "-flto")
+                words = ["-w", *flags, "-x", "ir", "-c", str(part), "-o", str(optimised)]
                 run_command([*task.compiler, *words], task.folder)
                 part = optimised
             parts.append(str(part))
