@@ -279,9 +279,11 @@ std::optional<int> compile_sources(Words& arguments, const Call& call, bool is_c
 std::optional<int> compile_by_known(const std::string& kind, const std::string& name, bool is_cxx,
                                     Words arguments) {
   const bool is_policy = kind == "--policy";
-  if (is_policy && !arguments.empty() &&
-      (arguments[0] == "--never-larger" || arguments[0] == "--no-never-larger"))
-    arguments.erase(arguments.begin());
+  const auto is_own = [](const std::string& word) {
+    return word == "--never-larger" || word == "--no-never-larger" || word == "--old-loaders";
+  };
+  if (is_policy)
+    arguments.erase(arguments.begin(), std::ranges::find_if_not(arguments, is_own));
   const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
   const Call call = call_of(arguments);
   if (keeping && *keeping) return {};

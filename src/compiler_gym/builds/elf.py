@@ -16,6 +16,7 @@ __all__ = [
     "RELOCATABLE",
     "SHARED",
     "Sizes",
+    "count_packed_bytes",
     "find_bitcode",
     "function_sizes",
     "is_elf",
@@ -30,7 +31,12 @@ _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
-_SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
+_SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS, _PACKED = 2, 11, 2, 8, 19
+_RELOCATION_BYTES = 24
+"""The size of a relocation that is not packed."""
+_PACKING_BYTES = 64
+"""The cost of packing any: two more entries of the dynamic section, and the version of glibc that
+can read them, with its name."""
 _ALLOCATED, _LOADABLE = 2, 1
 _CODE = (
     ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
@@ -103,6 +109,22 @@ def measure_sizes(path: Path) -> Sizes:
         )
         return Sizes(text, loaded, len(data))
     return Sizes(text, sum(_loadable(path, data)), len(data))
+
+
+def count_packed_bytes(path: Path) -> int:
+    """Return the bytes that packed relocations save in the linked file `path`.
+
+    The result is negative if there are so few that packing costs more, and 0 if there are none.
+    """
+    data = _read(path)
+    section = next((part for part in _sections(path, data) if part.kind == _PACKED), None)
+    if section is None:
+        return 0
+    contents = _contents(path, data, section)
+    words = struct.unpack(f"<{len(contents) // 8}Q", contents)
+    # An even word is an address; an odd one has a bit for each of the 63 words after it.
+    count = sum(word.bit_count() - 1 if word & 1 else 1 for word in words)
+    return count * _RELOCATION_BYTES - len(contents) - _PACKING_BYTES
 
 
 def read_code(path: Path) -> bytes:

@@ -1,45 +1,92 @@
 # SPDX-License-Identifier: MIT
 """What a linker can be told of a file."""
 
-import platform
+import shutil
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.builds import CompilerCommand
-from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, choose_layout, choose_unwinding
+from compiler_gym.tools.tune import (
+    LAYOUT,
+    NO_UNWINDING,
+    PACKED,
+    can_pack,
+    choose_layout,
+    choose_unwinding,
+)
 from compiler_gym.tools.tune.builds import Binary
-from tests.stand_ins import stand_in
 
-PACKED = "-Wl,-z,pack-relative-relocs"
+CLANG = ("clang-22",)
+LIBC = Path("/lib/x86_64-linux-gnu/libc.so.6")
+READS_PACKED = b"GLIBC_ABI_DT_RELR"
+
+needs_clang = pytest.mark.skipif(
+    shutil.which("clang-22") is None or not LIBC.exists() or READS_PACKED not in LIBC.read_bytes(),
+    reason="needs clang-22 and glibc 2.36",
+)
+
+
+def command(*words: str) -> CompilerCommand:
+    return CompilerCommand.parse(["cc", "main.o", *words, "-o", "a"], Path("/"))
 
 
 def binary(*words: str) -> Binary:
-    command = CompilerCommand.parse(["cc", "main.o", *words, "-o", "a"], Path("/"))
-    return Binary("a", Path("/a"), command, (), Path("/"))
+    return Binary("a", Path("/a"), command(*words), (), Path("/"))
 
 
-@pytest.fixture(autouse=True)
-def _packing(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    monkeypatch.setattr(platform, "libc_ver", lambda: ("glibc", "2.41"))
+def system(folder: Path, libc: bytes) -> Path:
+    """Return a folder with the files of this system, and another C library."""
+    libraries = folder / "lib" / LIBC.parent.name
+    libraries.mkdir(parents=True)
+    (folder / "usr").symlink_to("/usr")
+    (libraries / LIBC.name).write_bytes(libc)
+    return folder
 
 
-def test_packed_relocations_are_for_loaders_that_read_them(
-    monkeypatch: pytest.MonkeyPatch,
+@needs_clang
+def test_packed_relocations_are_for_a_libc_that_reads_them(tmp_path: Path) -> None:
+    libc = LIBC.read_bytes()
+    new = system(tmp_path / "new", libc)
+    old = system(tmp_path / "old", libc.replace(READS_PACKED, READS_PACKED.lower()))
+    (tmp_path / "empty").mkdir()
+    assert can_pack(command(), CLANG)
+    assert can_pack(command("-shared", "-static-libgcc", f"--sysroot={new}"), CLANG)
+    for folder in (old, tmp_path / "empty", tmp_path / "none"):
+        assert not can_pack(command(f"--sysroot={folder}"), CLANG)
+    assert not can_pack(command(), ("no-such-compiler",))
+    assert not can_pack(command(), ("echo",))
+    assert PACKED not in choose_layout(
+        binary(f"--sysroot={old}"), compiler=CLANG, old_loaders=False
+    )
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    "words", [("-static",), ("-static-pie",), ("-no-pie",), ("-nostdlib", "-shared"), ("-nolibc",),
+              ("--target=x86_64-linux-musl", "--sysroot=/no-such"), ("-Wl,--pack-dyn-relocs=none",),
+              ("-z", "nopack-relative-relocs")],
+)  # fmt: skip
+def test_a_link_without_relative_relocations_or_this_libc_is_not_packed(
+    words: tuple[str, ...],
 ) -> None:
-    assert choose_layout(binary(), old_loaders=False) == list(LAYOUT)
-    assert PACKED not in choose_layout(binary(), old_loaders=True)
-    for found in (("glibc", "2.35"), ("", "")):
-        monkeypatch.setattr(platform, "libc_ver", stand_in(lambda found=found: found))
-        assert PACKED not in choose_layout(binary(), old_loaders=False)
+    assert not can_pack(command(*words), CLANG)
+
+
+@needs_clang
+def test_old_loaders_get_no_packed_relocations() -> None:
+    assert choose_layout(binary(), compiler=CLANG, old_loaders=False) == list(LAYOUT)
+    chosen = choose_layout(binary(), compiler=CLANG, old_loaders=True)
+    assert chosen == [flag for flag in LAYOUT if flag != PACKED]
 
 
 @pytest.mark.parametrize(
     "words", [("-Wl,--build-id=sha1",), ("-Wl,--build-id",), ("-Wl,-z,now,--build-id=md5",)]
 )
 def test_what_the_build_asks_for_stays(words: tuple[str, ...]) -> None:
-    assert "-Wl,--build-id=none" not in choose_layout(binary(*words), old_loaders=False)
-    assert "-Wl,--hash-style=gnu" in choose_layout(binary(*words), old_loaders=False)
+    chosen = choose_layout(binary(*words), compiler=CLANG, old_loaders=True)
+    assert "-Wl,--build-id=none" not in chosen
+    assert "-Wl,--hash-style=gnu" in chosen
 
 
 def test_nothing_that_protects_is_given_up() -> None:

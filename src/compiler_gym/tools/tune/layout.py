@@ -6,10 +6,13 @@ None of these weakens the protection of a program: code stays apart from read-on
 (``-z relro``), and addresses change from run to run (``-pie``).
 """
 
-import platform
-import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import ProjectError
+from compiler_gym.files import read_regular
 from compiler_gym.tools.tune.builds import Binary
 
 __all__ = [
@@ -17,6 +20,7 @@ __all__ = [
     "LAYOUT",
     "NO_UNWINDING",
     "PACKED",
+    "can_pack",
     "choose_layout",
     "choose_unwinding",
     "is_requested",
@@ -37,15 +41,48 @@ FILE_MEANINGS = {
     NO_UNWINDING: "Omits the tables that debuggers and crash reports need to find callers",
 }
 """The meaning of each flag in this module."""
-_PACKING_LIBC = (2, 36)
-"""The first glibc whose loader reads packed relocations. Files with them depend on this version,
-so older loaders refuse them with a message."""
+_LIBC = "libc.so.6"
+"""The file name of glibc, and of no other C library."""
+_READS_PACKED = b"\0GLIBC_ABI_DT_RELR\0"
+"""The version that glibc has defined since it reads packed relocations. Linked files with them need
+this version, so an older glibc refuses them with a message; an older musl would crash."""
+_NEVER_PACKED = ("-static", "--static", "-static-pie", "-no-pie", "-nopie", "-nolibc", "-nostdlib",
+                 "-nodefaultlibs", "-r")  # fmt: skip
+"""Flags of links without relative relocations, or without a C library that could refuse them."""
+_DECIDED = ("pack-relative-relocs", "pack-dyn-relocs")
+"""Parts of flags with which a build decides about packed relocations itself."""
+_SECONDS = 20.0
 
 
-def choose_layout(binary: Binary, *, old_loaders: bool) -> list[str]:
-    """Return the flags of `LAYOUT` to try; `old_loaders` excludes packed relocations."""
-    excluded = {PACKED} if old_loaders or not _loader_reads_packed() else set[str]()
-    return [flag for flag in LAYOUT if flag not in excluded and not is_requested(binary, flag)]
+def choose_layout(binary: Binary, *, compiler: Sequence[str], old_loaders: bool) -> list[str]:
+    """Return the flags of `LAYOUT` to try for a `binary` that `compiler` links.
+
+    With `old_loaders`, packed relocations are excluded.
+    """
+    is_packed = not old_loaders and can_pack(binary.command, compiler)
+    flags = [flag for flag in LAYOUT if is_packed or flag != PACKED]
+    return [flag for flag in flags if not is_requested(binary, flag)]
+
+
+def can_pack(command: CompilerCommand, compiler: Sequence[str]) -> bool:
+    """Return whether `command`, run by `compiler`, links with a glibc that reads `PACKED` files.
+
+    The compiler finds this glibc, because the flags of `command` may choose another machine or
+    another system's files.
+    """
+    words = command.words[1:]
+    if any(word in _NEVER_PACKED or any(part in word for part in _DECIDED) for word in words):
+        return False
+    try:
+        result = subprocess.run(
+            [*compiler, *words, f"-print-file-name={_LIBC}"], cwd=command.cwd, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
+        )  # fmt: skip
+        # If there is no such file, the compiler prints the name without a folder.
+        path = Path(result.stdout.decode().rstrip("\n"))
+        return path.is_absolute() and _READS_PACKED in read_regular(path)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return False
 
 
 def choose_unwinding(binary: Binary, *, is_dispensable: bool) -> list[str]:
@@ -67,9 +104,3 @@ def is_requested(binary: Binary, word: str) -> bool:
     """Return whether the build itself sets the linker option of the flag `word`."""
     option = word.removeprefix("-Wl,").partition("=")[0].replace(",", " ").split()[-1]
     return any(option in text for text in (*binary.command.flags, *binary.command.link_words))
-
-
-def _loader_reads_packed() -> bool:
-    library, version = platform.libc_ver()
-    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
-    return library == "glibc" and numbers >= _PACKING_LIBC

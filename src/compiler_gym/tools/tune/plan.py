@@ -61,6 +61,9 @@ class BinaryPlan:
     """Additional compiler flags."""
     linker: tuple[str, ...] = ()
     """Additional linker flags."""
+    plugin: tuple[str, ...] = ()
+    """The plug-in of the compiler with its version, and the rules of the plug-in to turn off, each
+    with a minus sign."""
     scope: str = ""
     """The pass that makes unreferenced symbols local before the others, in the compiler's syntax;
     empty if every symbol stays visible."""
@@ -87,8 +90,9 @@ class BinaryPlan:
         linker = (f"linker {flag}" for flag in self.linker)
         profile = ("profile",) if self.profile else ()
         passes = ("passes",) if self.passes else ()
+        plugin = (f"plugin {name}" for name in self.plugin)
         after = (f"after {name}" for name in self.after)
-        return (*passes, *profile, *options, *flags, *linker, *after)
+        return (*passes, *profile, *options, *flags, *linker, *plugin, *after)
 
     def only(self, decisions: Collection[str]) -> "BinaryPlan":
         """Return the plan with only `decisions`."""
@@ -106,6 +110,7 @@ class BinaryPlan:
             },
             flags=tuple(flag for flag in self.flags if f"flag {flag}" in decisions),
             linker=tuple(flag for flag in self.linker if f"linker {flag}" in decisions),
+            plugin=tuple(name for name in self.plugin if f"plugin {name}" in decisions),
         )
 
     def without(self, decision: str) -> "BinaryPlan":

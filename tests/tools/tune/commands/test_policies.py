@@ -3,6 +3,7 @@
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,31 @@ def test_what_is_not_linked_is_made_by_the_recipe(monkeypatch: pytest.MonkeyPatc
     assert words is not None
     assert words[1] == "--compile"
     assert words[2:] == words_with_recipe("cc", "small", compiled)
-    for arguments in (compiled, ("--never-larger", *compiled)):
+    for arguments in (
+        compiled, ("--never-larger", *compiled), ("--old-loaders", "--never-larger", *compiled),
+    ):  # fmt: skip
         assert became(monkeypatch, *arguments) == words
+
+
+@pytest.mark.parametrize("own", [(), ("--old-loaders",), ("--no-never-larger", "--old-loaders")])
+def test_old_loaders_get_no_packed_relocations(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pointers = ", ".join(["main"] * 20)
+    Path("x.c").write_text(f"int main(void); int (*const all[])(void) = {{{pointers}}};\n"
+                           "int main(void) { return all[0] != all[19]; }\n")  # fmt: skip
+    for words in (("-c", "x.c"), ("x.o", "-rdynamic", "-o", "run")):
+        driver = Path(sys.executable).with_name("compiler-gym-cc")
+        subprocess.run([driver, "--policy", "size", *own, *words], check=True)
+    sections = subprocess.run(
+        ["llvm-readelf-22", "-S", "run"], capture_output=True, text=True, check=True
+    ).stdout
+    libc = subprocess.run(
+        ["clang-22", "-print-file-name=libc.so.6"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    can_pack = b"GLIBC_ABI_DT_RELR" in Path(libc).read_bytes()
+    assert (".relr.dyn" in sections) == ("--old-loaders" not in own and can_pack)
 
 
 @pytest.mark.parametrize("output", ["conftest", "cmTC_1f2e", "meson-private/sanitycheckc.exe"])

@@ -21,6 +21,7 @@ from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,
     FRONT_END_FLAGS,
+    LEAVES,
     LLD_LAYOUT,
     PROGRAM,
     TAILS,
@@ -137,6 +138,7 @@ PROGRAMS = {
     TAILS: (STRINGS, ""),
     KEPT: (LISTED, ""),
     FRAMES: (FRAMED, ""),
+    LEAVES: (FRAMED, FRAMES),
     "-fno-plt": (INTERPOSED, ""),
     PACKED: (POINTERS, "-pie"),
     "-Wl,--build-id=none": (POINTERS, ""),
@@ -205,7 +207,7 @@ def test_a_library_that_lacks_what_it_never_calls_keeps_its_stubs(
     assert "undefined symbol: missing" in loaded("-fno-plt")
     for words in ((), ("-shared", "-Wl,-z,now"), ("-shared", "-z", "now")):
         assert "-fno-plt" in flags(*words)
-    assert flags("-shared") == [FRAMES]
+    assert flags("-shared") == [FRAMES, LEAVES]
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,20 @@ __all__ = [
 
 _ONCE = "--no-never-larger"
 _CHECKED = "--never-larger"
+_OLD_LOADERS = "--old-loaders"
+_OWN = (_ONCE, _CHECKED, _OLD_LOADERS)
 
 
 def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | None:
     """Run a call, and return its exit status; return None if its templates are not cached."""
-    is_checked, compiler_arguments = _own(arguments)
+    own, compiler_arguments = _split_arguments(arguments)
     command = parse_command(verb, compiler_arguments)
     if _is_linked_by_plan(command) and (policy := policy_file(name)) is not None:
         compiler = next((name for name, files in _list_shipped().items() if policy in files), None)
-        status = _link_with(verb, policy, command, compiler, is_checked=is_checked)
+        status = _link_with(
+            verb, policy, command, compiler, is_checked=_ONCE not in own,
+            is_packed=_OLD_LOADERS not in own,
+        )  # fmt: skip
         if status is not None:
             return status
     return run_known_compiler(verb, "", compiler_arguments, kept_as=_name_kept(name))
@@ -55,7 +60,7 @@ def run_with_policy(verb: str, name: str, arguments: Sequence[str]) -> int:
     policy.
     """
     recipe = _name_recipe(name)
-    return run_with_recipe(verb, recipe, _own(arguments)[1], kept_as=_name_kept(name))
+    return run_with_recipe(verb, recipe, _split_arguments(arguments)[1], kept_as=_name_kept(name))
 
 
 def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | None:
@@ -71,7 +76,9 @@ def run_known_recipe(verb: str, name: str, arguments: Sequence[str]) -> int | No
         with contextlib.suppress(CompilerGymError):  # run_known_compiler below reports the error
             recipe = recipe_named(name)
             compiler = recipe.compiler.partition(" ")[0]
-            status = _link_with(verb, recipe.plan, command, compiler, is_checked=False)
+            status = _link_with(
+                verb, recipe.plan, command, compiler, is_checked=False, is_packed=False
+            )
             if status is not None:
                 return status
     return run_known_compiler(verb, name, arguments)
@@ -110,11 +117,10 @@ def policy_named(name: str) -> Path:
     return path
 
 
-def _own(arguments: Sequence[str]) -> tuple[bool, list[str]]:
-    """Return whether to link without the plan, too, and the compiler's arguments."""
-    if arguments[:1] and arguments[0] in (_ONCE, _CHECKED):
-        return arguments[0] == _CHECKED, list(arguments[1:])
-    return True, list(arguments)
+def _split_arguments(arguments: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Return our own options, which come first, and the compiler's arguments."""
+    count = next((n for n, word in enumerate(arguments) if word not in _OWN), len(arguments))
+    return arguments[:count], arguments[count:]
 
 
 def _is_linked_by_plan(command: CompilerCommand) -> bool:
@@ -133,6 +139,7 @@ def _link_with(
     compiler: str | None = None,
     *,
     is_checked: bool,
+    is_packed: bool,
 ) -> int | None:
     """Link with a policy or a plan; return None, without linking, if it does not apply."""
     from compiler_gym.lazy import part
@@ -142,7 +149,9 @@ def _link_with(
 
     try:
         policies = part("policies", compiler)
-        status: int | None = policies.link(chosen_by, command, is_checked=is_checked, say=say)
+        status: int | None = policies.link(
+            chosen_by, command, is_checked=is_checked, is_packed=is_packed, say=say
+        )
     except Exception as error:  # no error may stop the build
         tell(verb, f"linked with the recipe: {type(error).__name__}: {error}")
         return None

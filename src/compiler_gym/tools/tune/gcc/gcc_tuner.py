@@ -112,7 +112,7 @@ class GccTuner:
                 moves,
                 parameters,
                 subject.measure,
-                layout=_list_layout_flags(subject),
+                layout=_list_layout_flags(subject, self.compilers),
                 seed=subject.seed,
                 start=_start(subject),
             ),
@@ -259,9 +259,13 @@ def _with_functions(
     )
 
 
-def _list_layout_flags(subject: TuningSubject) -> list[str]:
-    flags = choose_layout(subject.binary, old_loaders=subject.old_loaders)
-    return flags + choose_unwinding(subject.binary, is_dispensable=subject.no_unwind_tables)
+def _list_layout_flags(
+    subject: TuningSubject, compilers: tuple[Sequence[str], Sequence[str]]
+) -> list[str]:
+    binary = subject.binary
+    compiler = compilers[binary.is_cxx]
+    flags = choose_layout(binary, compiler=compiler, old_loaders=subject.old_loaders)
+    return flags + choose_unwinding(binary, is_dispensable=subject.no_unwind_tables)
 
 
 def _start(subject: TuningSubject) -> State | None:

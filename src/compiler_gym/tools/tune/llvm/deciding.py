@@ -8,6 +8,7 @@ An action is the name of a pass, an option as ``name=value``, ``flag -fx`` for t
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
 from compiler_gym.envs.llvm.toolchain import CLEAR, join_pipelines, split_passes
@@ -21,6 +22,7 @@ __all__ = [
     "FLAG",
     "LATE",
     "LINKER",
+    "PLUG_IN",
     "SAVINGS",
     "SPACE",
     "UNSAFE",
@@ -42,7 +44,7 @@ DEFAULT_PASSES = "default<Oz>"
 """The pipeline for plans without passes."""
 BASE = "-Oz"
 """The action for `DEFAULT_PASSES`."""
-FLAG, LINKER = "flag ", "linker "
+FLAG, LINKER, PLUG_IN = "flag ", "linker ", "plugin "
 UNSAFE = frozenset({"enable-ipra"})
 """Options with which LLVM miscompiles some programs; use them only if tests check the result.
 
@@ -78,7 +80,7 @@ def items() -> dict[str, str]:
 
 def split(actions: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the passes among `actions`, and the code generator options that they set."""
-    actions = [action for action in actions if not action.startswith((FLAG, LINKER))]
+    actions = [action for action in actions if not action.startswith((FLAG, LINKER, PLUG_IN))]
     passes = tuple(action for action in actions if "=" not in action or "<" in action)
     settings = [action.partition("=") for action in actions if action not in passes]
     return passes, {n: v for n, _, v in settings if v != codegen_options.DEFAULT and n != _FIXED}
@@ -89,7 +91,8 @@ def order_actions(actions: Iterable[str]) -> State:
     actions = list(actions)
     passes, options = split(actions)
     settings = (f"{name}={value}" for name, value in sorted(options.items()))
-    return (*passes, *settings, *_list_actions(actions, FLAG), *_list_actions(actions, LINKER))
+    others = (_list_actions(actions, kind) for kind in (FLAG, LINKER, PLUG_IN))
+    return (*passes, *settings, *chain.from_iterable(others))
 
 
 def with_action(state: State, action: str) -> State:
@@ -130,6 +133,7 @@ def make_plan(state: State, plan: BinaryPlan) -> BinaryPlan:
         options=options,
         flags=tuple(flag.removeprefix(FLAG) for flag in _list_actions(state, FLAG)),
         linker=tuple(flag.removeprefix(LINKER) for flag in _list_actions(state, LINKER)),
+        plugin=tuple(name.removeprefix(PLUG_IN) for name in _list_actions(state, PLUG_IN)),
     )
 
 
@@ -146,7 +150,8 @@ def make_state(plan: BinaryPlan) -> State:
     options = (option for option in options if option not in LATE)
     flags = (f"{FLAG}{flag}" for flag in plan.flags)
     linker = (f"{LINKER}{word}" for word in plan.linker)
-    return order_actions((*(names[step] for step in steps), *options, *flags, *linker))
+    plugin = (f"{PLUG_IN}{name}" for name in plan.plugin)
+    return order_actions((*(names[step] for step in steps), *options, *flags, *linker, *plugin))
 
 
 def of_modules(options: Mapping[str, str]) -> dict[str, str]:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, list_shipped_recipes
 from compiler_gym.tools.tune.llvm import policies
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
 from compiler_gym.tools.tune.llvm.policies import read_policy
+from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, without_plugin
 
 __all__ = ["list_known_plans"]
 
@@ -29,9 +30,10 @@ def list_known_plans(
     plans: list[BinaryPlan] = []
     for plan in _list_shipped(compiler):
         base = replace(plan, name=name, sources=sources, flags=())
+        base = without_plugin(base) if explain_problem() else base
         base = replace(base, linker=tuple(word for word in plan.linker if word != PACKED))
         packed = ((), (PACKED,)) if PACKED in words else ((),)
-        for flags, packing in product(((), (FRAMES,)), packed):
+        for flags, packing in product(((), (FRAMES, LEAVES)), packed):
             variant = replace(base, flags=flags, linker=(*base.linker, *packing))
             if variant not in plans:
                 plans.append(variant)

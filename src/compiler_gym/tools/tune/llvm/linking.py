@@ -19,12 +19,14 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Measure, is_requested
 from compiler_gym.tools.tune.builds import Binary, Driver, Input, Place, Unit, map_beside
 from compiler_gym.tools.tune.builds import run_command as run
+from compiler_gym.tools.tune.llvm.size_plugin import load_words, with_settings
 
 __all__ = [
     "FAST",
     "FOLDING",
     "FRAMES",
     "FRONT_END_FLAGS",
+    "LEAVES",
     "LLD_LAYOUT",
     "NATIVE",
     "PROGRAM",
@@ -57,7 +59,12 @@ LLD_LAYOUT = (TAILS, *_SORTED)
 FRAMES = "-fno-omit-frame-pointer"
 """Gives each function a frame pointer. Small code pushes and pops constants, and without a frame
 pointer each of these needs an unwind table entry, which takes more space than the pointer."""
-FRONT_END_FLAGS = (FRAMES, "-fno-plt")
+LEAVES = "-momit-leaf-frame-pointer"
+"""With `FRAMES`, leaves out the frame pointers of functions without calls, which need few unwind
+table entries."""
+_NON_LEAF = "non-leaf-no-reserve"
+"""The attribute that clang writes for `FRAMES` and `LEAVES`."""
+FRONT_END_FLAGS = (FRAMES, LEAVES, "-fno-plt")
 """Front-end flags to try; -fno-plt calls library functions without a stub for each."""
 SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan that use clang's own link-time optimisation, at -Oz and at -O3."""
@@ -188,7 +195,8 @@ def choose_front_end_flags(binary: Binary) -> list[str]:
     does not exist and is never called, unless its build already requests eager binding.
     """
     is_early = any("now" in item.split(",") for item in binary.command.link_flags)
-    return [flag for flag in FRONT_END_FLAGS if flag == FRAMES or is_early or not binary.is_shared]
+    is_safe = is_early or not binary.is_shared
+    return [flag for flag in FRONT_END_FLAGS if flag in (FRAMES, LEAVES) or is_safe]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:
@@ -210,22 +218,27 @@ def late_flags(plan: BinaryPlan) -> list[str]:
     """Return the flags for the link only, which is where such a plan generates code."""
     passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
-    return [*passes, *options, *plan.linker]
+    return [*passes, *options, *plan.linker, *load_words(plan, "-Wl,--load-pass-plugin=")]
 
 
-def frame_words(functions: Iterable[str], path: Path) -> list[str]:
-    """Return linker flags that add frame pointers to `functions` compiled without `FRAMES`.
+def frame_words(plan: BinaryPlan, functions: Iterable[str], path: Path) -> list[str]:
+    """Return linker flags that add the frame pointers of `plan` to `functions` compiled without.
 
-    Writes the list of functions to the file `path`.
+    Writes the list of functions to the file `path`, if there are any flags.
     """
-    path.write_text("".join(f"{name},frame-pointer=all\n" for name in functions), errors="replace")
+    if FRAMES not in plan.flags:
+        return []
+    kind = _NON_LEAF if LEAVES in plan.flags else "all"
+    lines = (f"{name},frame-pointer={kind}\n" for name in functions)
+    path.write_text("".join(lines), errors="replace")
     return [f"-Wl,-mllvm,-forceattrs-csv-path={path}"]
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:
     """Return the command that compiles, links and strips any sources with such a plan."""
     clang = tool_name("clang")
-    return [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
+    words = [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
+    return with_settings(words)
 
 
 def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
@@ -263,7 +276,7 @@ def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCom
     # Last, because the last level takes precedence; but after a -- there are only files.
     end = arguments.index("--") if "--" in arguments else len(arguments)
     quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
-    return [*compiler, *before, *arguments[:end], *quiet, *arguments[end:]]
+    return with_settings([*compiler, *before, *arguments[:end], *quiet, *arguments[end:]])
 
 
 def _is_linked_plainly(command: CompilerCommand) -> bool:
@@ -280,7 +293,7 @@ def link_words(
     binary: Binary, place: Place, flags: Sequence[str], output: Path, *, strip: bool = True
 ) -> list[str]:
     """Return the lld command that links `binary` to `output`; `place` maps known inputs."""
-    return _driver().link_words(binary, place, flags, output, strip=strip)
+    return with_settings(_driver().link_words(binary, place, flags, output, strip=strip))
 
 
 def _driver() -> Driver:

@@ -38,7 +38,7 @@ from compiler_gym.tools.tune import (
     tune_by_runs,
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, UNSAFE, items, make_state
+from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, PLUG_IN, UNSAFE, items, make_state
 from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, LlvmFastDecisions
 from compiler_gym.tools.tune.llvm.known import list_known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan, build_plans
@@ -59,6 +59,7 @@ from compiler_gym.tools.tune.llvm.meanings import meaning
 from compiler_gym.tools.tune.llvm.possible import require_possible, require_tried
 from compiler_gym.tools.tune.llvm.script import write_script
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, plugin_hash
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 
@@ -177,7 +178,7 @@ def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -
     sources = list_sources(binary, whole.units)
     bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
     maker = LlvmMaker(linker, whole, bare)
-    key = f"{subject.goal} {measure} {whole.benchmark().uri}"
+    key = f"{subject.goal} {measure} {whole.benchmark().uri} {plugin_hash()}".rstrip()
     refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
     layout = _layout(subject)
     flags = [action.removeprefix(LINKER) for action in layout]
@@ -224,13 +225,15 @@ def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
 def _layout(subject: TuningSubject) -> list[str]:
     """Return the actions that change the layout of the file."""
     binary = subject.binary
-    flags = choose_layout(binary, old_loaders=subject.old_loaders)
+    compiler = _compiler_commands()[binary.is_cxx]
+    flags = choose_layout(binary, compiler=compiler, old_loaders=subject.old_loaders)
     flags += choose_lld_layout(binary, subject.measure)
     unwinding = choose_unwinding(binary, is_dispensable=subject.no_unwind_tables)
     return [
         *(f"{FLAG}{flag}" for flag in unwinding),
         *(f"{LINKER}{flag}" for flag in flags),
         *(f"{FLAG}{flag}" for flag in choose_front_end_flags(binary)),
+        *((f"{PLUG_IN}{PLUGIN}",) if plugin_hash() else ()),
     ]
 
 

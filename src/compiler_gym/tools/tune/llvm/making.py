@@ -6,17 +6,25 @@ linked again, and one that differs only in code generator options runs no passes
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import CompilerGymError, PlanError
+from compiler_gym.files import scratch_directory
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
 from compiler_gym.tools.tune.llvm.linking import QUIET, Linker, run
+from compiler_gym.tools.tune.llvm.size_plugin import (
+    PLUGIN,
+    load_words,
+    plugin_hash,
+    run_and_list_rules,
+    with_settings,
+)
 from compiler_gym.tools.tune.llvm.whole import Whole
 
 __all__ = ["SECTIONS", "LlvmMaker", "code_words"]
@@ -64,14 +72,28 @@ class LlvmMaker:
                 raise PlanError(f"the passes of {self.plan.name} failed: {info['error']}")
             return env.observation["Bitcode"].tobytes()
 
+    def list_rules(self) -> list[str]:
+        """Return the rules of the size plug-in that change the code of the plan, if it loads it."""
+        if PLUGIN not in self.plan.plugin:
+            return []
+        maker = self.of(replace(self.plan, plugin=(PLUGIN,)))
+        with scratch_directory("rules") as name:
+            command = code_words(
+                self.linker.binary, maker.plan, maker._optimised(), Path(name, "program.o")
+            )
+            return run_and_list_rules(command, Path(name))
+
     def _object(self) -> Path:
-        module = self.linker.keep_file(self._module, lambda path: path.write_bytes(self.optimise()))
+        module = self._optimised()
 
         def compile_to(path: Path) -> None:
-            command = code_words(self.linker.binary, self.plan.options, module, path)
+            command = code_words(self.linker.binary, self.plan, module, path)
             run(command, self.linker.folder)
 
         return self.linker.keep_file(self._code, compile_to)
+
+    def _optimised(self) -> Path:
+        return self.linker.keep_file(self._module, lambda path: path.write_bytes(self.optimise()))
 
     @property
     def _module(self) -> str:
@@ -80,17 +102,19 @@ class LlvmMaker:
     @property
     def _code(self) -> str:
         options = (f"{name}={value}" for name, value in sorted(self.plan.options.items()))
-        return f"{_key([self._module, *options])}.o"
+        plugin = (*self.plan.plugin, plugin_hash()) if self.plan.plugin else ()
+        return f"{_key([self._module, *options, *plugin])}.o"
 
 
-def code_words(binary: Binary, options: Mapping[str, str], module: Path, output: Path) -> list[str]:
+def code_words(binary: Binary, plan: BinaryPlan, module: Path, output: Path) -> list[str]:
     """Return the command that compiles the optimised `module` to an object."""
     command = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
     command += ["-Xclang", "-disable-llvm-passes"]
-    for name, value in options.items():
+    for name, value in plan.options.items():
         if name != _NO_OPTION:
             command += ["-mllvm", f"-{name}={value}"]
-    return [*command, "-x", "ir", "-c", str(module), "-o", str(output)]
+    command += load_words(plan, "-fpass-plugin=")
+    return with_settings([*command, "-x", "ir", "-c", str(module), "-o", str(output)])
 
 
 def machine_flags(binary: Binary) -> list[str]:

@@ -21,6 +21,7 @@ _PGO = "https://clang.llvm.org/docs/UsersManual.html#profile-guided-optimization
 _LLD = "https://lld.llvm.org/"
 _FOR_LLVM = ("-Wl,-mllvm,-", "-mllvm=-")
 """Prefixes of flags that pass an option to LLVM."""
+_PLUGGED = "Shortens the machine code that LLVM generates."
 _WHOLE = {
     "passes": ("Runs the passes below, in this order, instead of -Oz", _PASSES),
     "profile": ("Uses a profile of the program to find its frequent branches and calls", _PGO),
@@ -32,6 +33,7 @@ _WHOLE = {
 _FILE = {
     **FILE_MEANINGS,
     "-fno-omit-frame-pointer": "Gives every function a frame pointer; unwind tables shrink",
+    "-momit-leaf-frame-pointer": "Omits the frame pointers of functions without calls",
     "-fno-plt": "Calls library functions without a stub for each",
     "-fsplit-machine-functions": "Separates rarely executed blocks from the others",
     "-Wl,-z,keep-text-section-prefix": "Separates rarely executed functions from the others",
@@ -74,6 +76,9 @@ def meaning(decision: str) -> Meaning:
     kind, _, text = decision.partition(" ")
     if text in _FILE:
         return Meaning(f"{_FILE[text]}.", _LLD)
+    if kind == "plugin":
+        is_rule = text.startswith("-")
+        return Meaning(f"Turns off the rule {text[1:]} of the plug-in." if is_rule else _PLUGGED)
     if kind == "pass":
         return Meaning(_sentence(_passes().get(text, "")), _PASSES)
     for prefix in _FOR_LLVM:

@@ -8,9 +8,11 @@ not in a table of decisions is safer than listing all dangerous flags.
 import re
 from collections.abc import Collection
 from functools import cache
+from itertools import filterfalse
 
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.toolchain import CLEAR, split_pipeline
+from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     LAYOUT,
     NO_UNWINDING,
@@ -24,6 +26,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     FLAG,
     LATE,
     LINKER,
+    PLUG_IN,
     SAVINGS,
     items,
 )
@@ -33,10 +36,12 @@ from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,
     FRONT_END_FLAGS,
+    LEAVES,
     LLD_LAYOUT,
     PROGRAM,
     SMALL,
 )
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, is_rule
 
 __all__ = ["require_possible", "require_tried"]
 
@@ -49,6 +54,12 @@ _LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
 def require_possible(plan: BinaryPlan) -> None:
     """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
     require_among(plan, "method", [plan.method], (PROGRAM, SMALL, FAST))
+    for name in filterfalse(is_rule, plan.plugin):
+        if name != PLUGIN:
+            raise PlanError(
+                f"the plan of {plan.name} needs the plug-in {name!r}, but this version of "
+                f"compiler-gym has {PLUGIN!r}: make a new plan with `compiler-gym tune`"
+            )
     if plan.method == PROGRAM:
         require_nothing_in(plan, "profile", "after", "after_profile")
         require_among(plan, "flag", plan.flags, _FLAGS)
@@ -62,7 +73,7 @@ def require_possible(plan: BinaryPlan) -> None:
     if plan.method == SMALL:
         _require_small(plan)
         return
-    require_nothing_in(plan, "passes", "options")
+    require_nothing_in(plan, "passes", "options", "plugin")
     require_among(plan, "step after the link", plan.after, (BOLT,))
     if not plan.after:
         require_nothing_in(plan, "after_profile")
@@ -75,7 +86,7 @@ def require_possible(plan: BinaryPlan) -> None:
 
 def _require_small(plan: BinaryPlan) -> None:
     require_nothing_in(plan, "profile", "after", "after_profile")
-    require_among(plan, "flag", plan.flags, (FRAMES,))
+    require_among(plan, "flag", plan.flags, (FRAMES, LEAVES))
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan, LATE)
     require_among(plan, "linker option", plan.linker, _LINKER)
@@ -88,13 +99,14 @@ def _require_options(plan: BinaryPlan, late: Collection[str] = ()) -> None:
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:
     """Raise `PlanError` for `actions` of the file `name` that no search for size uses."""
-    require_among(BinaryPlan(name, PROGRAM), "action", actions, _names())
+    others = (action for action in actions if not is_rule(action.removeprefix(PLUG_IN)))
+    require_among(BinaryPlan(name, PROGRAM), "action", others, _names())
 
 
 @cache
 def _names() -> frozenset[str]:
     extra = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
-    return frozenset((*items(), *SAVINGS, *extra))
+    return frozenset((*items(), *SAVINGS, *extra, f"{PLUG_IN}{PLUGIN}"))
 
 
 @cache

@@ -5,6 +5,7 @@ The script reads the sources from a tree in which the project was built, and pro
 bytes as the build that was measured.
 """
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,12 @@ from compiler_gym.tools.tune.llvm.linking import (
     link_words,
 )
 from compiler_gym.tools.tune.llvm.making import code_words
+from compiler_gym.tools.tune.llvm.size_plugin import (
+    PLUGIN,
+    PLUGIN_VARIABLE,
+    find_plugin,
+    plugin_hash,
+)
 from compiler_gym.tools.tune.llvm.whole import FRONT_END
 
 __all__ = ["write_script"]
@@ -32,18 +39,39 @@ _OUT = "/@OUT@"
 _HERE = "/@HERE@"
 """Placeholder for the script's folder."""
 
+_NEEDS = """\
+# This needs the plug-in {plugin} of compiler-gym; {variable} gives another place.
+: "${{{variable}:={path}}}"
+unset COMPILER_GYM_SIZE
+if ! [ -f "${variable}" ]; then
+  echo "needs the plug-in {plugin}, but there is no ${variable}:" \\
+    "install compiler-gym, and set {variable} to its compiler_gym_size.so" >&2
+  exit 1
+fi
+if [ "$(sha256sum < "${variable}")" != "{hash}  -" ]; then
+  echo "warning: ${variable} is another build of the plug-in, so the bytes may differ" >&2
+fi"""
+
 
 def write_script(binary: Binary, plan: BinaryPlan) -> str:
     """Return shell commands that build one binary, using the variables ROOT, OUT and HERE."""
     out = Path(_OUT)
     target = out / binary.name
     make_folder = ["mkdir", "-p", str(target.parent)]
-    lines = [shell_comment(binary.name), _shell(make_folder, binary)]
+    lines = [shell_comment(binary.name), *_require_plugin(plan), _shell(make_folder, binary)]
     if plan.method in (SMALL, FAST):
         lines += _link_time(binary, plan, out, target)
     else:
         lines += _program(binary, plan, out, target)
     return "\n".join([*lines, _shell(["printf", "%s\\n", str(target)], binary), ""])
+
+
+def _require_plugin(plan: BinaryPlan) -> list[str]:
+    """Return lines that find the plug-in of `plan`, if it needs one, or end with a message."""
+    if PLUGIN not in plan.plugin:
+        return []
+    return [_NEEDS.format(variable=PLUGIN_VARIABLE, plugin=PLUGIN, hash=plugin_hash(),
+                          path=shlex.quote(str(find_plugin())))]  # fmt: skip
 
 
 def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
@@ -84,7 +112,7 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     pipeline = join_pipelines(filter(None, [plan.scope, plan.passes or DEFAULT_PASSES]))
     optimise = [tool_name("opt"), "-discard-value-names", f"-passes={pipeline}", str(linked)]
     lines.append(_shell([*optimise, "-o", str(module)], binary))
-    lines.append(_shell(code_words(binary, plan.options, module, code), binary))
+    lines.append(_shell(code_words(binary, plan, module, code), binary))
     first = next(input for input in binary.inputs if input.units)
     command = link_words(
         binary, lambda input: [str(code)] if input is first else [], plan.linker, target
@@ -102,7 +130,10 @@ def _at(folder: Path, command: Sequence[str], binary: Binary) -> str:
 
 def _shell(command: Sequence[str], binary: Binary) -> str:
     arguments = [_tool(word) for word in command]
-    return shell_text(arguments, {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"})
+    folders = {str(binary.root): "ROOT", _OUT: "OUT", _HERE: "HERE"}
+    if plugin := find_plugin():
+        folders[str(plugin)] = PLUGIN_VARIABLE
+    return shell_text(arguments, folders)
 
 
 def _tool(argument: str) -> str:

@@ -7,6 +7,7 @@ that do not help. After that it alternates between passes, options and removals 
 out. Every cost is the size of the linked and stripped file that a plan produces.
 """
 
+import contextlib
 import hashlib
 import math
 import shutil
@@ -24,6 +25,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     BASE,
     FLAG,
     LINKER,
+    PLUG_IN,
     SAVINGS,
     SPACE,
     choices,
@@ -35,7 +37,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     without,
     without_outliner,
 )
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
 
 if TYPE_CHECKING:
@@ -85,6 +87,7 @@ class SizeDecisions:
         yield "start", partial(SizeSearch.try_all, states=self._starts())
         yield "layout", partial(moves, moves=self.layout)
         yield "options", partial(moves, moves=options)
+        yield "rules", self._try_rules
         yield "dropping", SizeSearch.drop
         for number in range(_ROUNDS):
             yield "passes", partial(self._passes, seed=self.seed + number)
@@ -124,9 +127,17 @@ class SizeDecisions:
         starts = [order_actions((*level, *folding)) for level in levels]
         # Large programs leave time for only a few tries, and outlining makes some files grow.
         for start in [order_actions((*state, *folding)) for state in reversed(self.starts)]:
-            unframed = tuple(action for action in start if action != f"{FLAG}{FRAMES}")
+            frames = {f"{FLAG}{flag}" for flag in (FRAMES, LEAVES)}
+            unframed = tuple(action for action in start if action not in frames)
             starts = [start, unframed, without_outliner(start), *starts]
         return list(dict.fromkeys(starts))
+
+    def _try_rules(self, search: SizeSearch, stage: str, part: Allowance) -> None:
+        """Turn off each rule of the plug-in that changes the code of the best plan."""
+        with contextlib.suppress(CompilerGymError):
+            rules = self.maker.of(self.plan(search.best.actions)).list_rules()
+            moves = [f"{PLUG_IN}-{rule}" for rule in rules]
+            search.try_moves(stage, part, moves=moves, apply=with_action)
 
     def _make(self) -> Any:
         env = make("llvm-v0", action_space=SPACE, reward_space=_REWARD)

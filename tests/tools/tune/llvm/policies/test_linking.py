@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What is linked by a policy is never larger than plainly, and no build fails because of one."""
 
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -60,11 +61,19 @@ def project(tmp_path: Path) -> Path:
 
 
 def linked(
-    folder: Path, plan: BinaryPlan, *words: str, is_checked: bool = True
+    folder: Path,
+    plan: BinaryPlan,
+    *words: str,
+    is_checked: bool = True,
+    is_packed: bool = False,
+    compiler: str = "cc",
 ) -> tuple[int | None, list[str]]:
     said: list[str] = []
-    command = CompilerCommand.parse(["cc", *words], folder)
-    return link(by(folder, plan), command, is_checked=is_checked, say=said.append), said
+    command = CompilerCommand.parse([compiler, *words], folder)
+    status = link(
+        by(folder, plan), command, is_checked=is_checked, is_packed=is_packed, say=said.append
+    )
+    return status, said
 
 
 def printed(program: Path) -> str:
@@ -97,14 +106,20 @@ def test_what_is_chosen_is_linked_and_said(project: Path) -> None:
     assert printed(project / "run") == "45\n"
 
 
-def test_functions_get_frame_pointers_at_the_link(project: Path) -> None:
-    framed = replace(SMALL, name="framed", flags=("-fno-omit-frame-pointer",))
-    command = ("main.o", "libpart.a", "-o", "run")
+@pytest.mark.parametrize("flags", [("-fno-omit-frame-pointer", "-momit-leaf-frame-pointer"), ()])
+def test_functions_get_frame_pointers_at_the_link(project: Path, flags: tuple[str, ...]) -> None:
+    framed = replace(SMALL, name="framed", flags=flags)
+    command = ("main.o", "libpart.a", "-o", "run", "-rdynamic")
     assert linked(project, framed, *command, is_checked=False)[0] == 0
     assert printed(project / "run") == "45\n"
-    shown = ["llvm-objdump-22", "-d", "--disassemble-symbols=main", project / "run"]
-    code = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
-    assert "movq\t%rsp, %rbp" in code
+
+    def has_frame(function: str) -> bool:
+        shown = ["llvm-objdump-22", "-d", f"--disassemble-symbols={function}", project / "run"]
+        code = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+        return "movq\t%rsp, %rbp" in code
+
+    assert has_frame("main") == bool(flags)
+    assert not has_frame("part")  # it calls no function
 
 
 def test_without_a_comparison_the_plan_stays(project: Path) -> None:
@@ -153,3 +168,89 @@ def test_an_error_of_the_build_is_shown_once_and_blamed_on_no_plan(
     assert status != 0
     assert said == []
     assert capfd.readouterr().err.count("undefined symbol: ") == 1
+
+
+POINTERS = """
+extern "C" int puts(const char *);
+static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+struct Shape { virtual const char *name() const { return names[0]; } };
+struct Square : Shape { const char *name() const override { return names[4]; } };
+const Shape *volatile shape = new Square;
+extern "C" int show(int n) { puts(names[n]); return puts(shape->name()) < 0; }
+#ifndef LIBRARY
+int main(int count, char **) { return show(count); }
+#endif
+"""
+PACKED_LIBC = b"GLIBC_ABI_DT_RELR" in Path("/lib/x86_64-linux-gnu/libc.so.6").read_bytes()
+
+
+def is_packed(file: Path) -> bool:
+    shown = ["llvm-readelf-22", "--sections", "--version-info", file]
+    text = subprocess.run(shown, capture_output=True, text=True, check=True).stdout
+    assert (".relr.dyn" in text) == ("GLIBC_ABI_DT_RELR" in text)
+    return ".relr.dyn" in text
+
+
+@pytest.mark.skipif(not PACKED_LIBC, reason="needs glibc 2.36")
+@pytest.mark.parametrize(
+    ("words", "is_expected"),
+    [
+        ((), True), (("-shared", "-fPIC", "-DLIBRARY"), True), (("-static",), False),
+        (("-static-pie",), False), (("-no-pie",), False), (("--sysroot={old}",), False),
+        (("-Wl,-z,nopack-relative-relocs",), False),
+    ],
+)  # fmt: skip
+def test_relocations_are_packed_if_the_c_library_supports_it(
+    tmp_path: Path, words: tuple[str, ...], is_expected: bool
+) -> None:
+    old = tmp_path / "old"
+    libraries = old / "lib" / "x86_64-linux-gnu"
+    libraries.mkdir(parents=True)
+    (old / "usr").symlink_to("/usr")
+    (old / "lib64").symlink_to("/lib64")
+    for library in Path("/lib/x86_64-linux-gnu").glob("*.so.*"):
+        (libraries / library.name).symlink_to(library)
+    (libraries / "libc.so.6").unlink()
+    libc = Path("/lib/x86_64-linux-gnu/libc.so.6").read_bytes()
+    (libraries / "libc.so.6").write_bytes(libc.replace(b"GLIBC_ABI_DT_RELR", b"GLIBC_ABI_DT_NONE"))
+    (tmp_path / "main.cc").write_text(POINTERS)
+    words = (*(word.format(old=old) for word in words), "main.cc", "-o", "run")
+    for is_checked in (True, False):
+        status, said = linked(
+            tmp_path, SMALL, *words, is_checked=is_checked, is_packed=True, compiler="c++"
+        )
+        assert status == 0
+        assert is_packed(tmp_path / "run") == is_expected
+        assert ("and packed relocations" in said[0]) == is_expected
+        if "-shared" not in words:
+            assert printed(tmp_path / "run") == "b\ne\n"
+    assert linked(tmp_path, SMALL, *words, is_packed=False, compiler="c++")[0] == 0
+    assert not is_packed(tmp_path / "run")
+
+
+@pytest.mark.skipif(not PACKED_LIBC, reason="needs glibc 2.36")
+def test_the_savings_of_the_plan_and_of_packing_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "main.cc").write_text(POINTERS)
+    sizes: dict[bool, int] = {}
+    for packed in (False, True):
+        _, (line,) = linked(
+            tmp_path, SMALL, "main.cc", "-o", "run", is_packed=packed, compiler="c++"
+        )
+        sizes[packed] = measure_sizes(tmp_path / "run").loaded
+    found = re.search(r"([\d.]+) % smaller .* \(([-\d.]+) % from the plan, ([\d.]+) % ", line)
+    assert found is not None
+    whole, plan, packing = map(float, found.groups())
+    assert whole == pytest.approx(plan + packing, abs=0.11)
+    assert 0 < packing == pytest.approx(100 * (1 - sizes[True] / sizes[False]), abs=0.5)
+
+
+@pytest.mark.skipif(not PACKED_LIBC, reason="needs glibc 2.36")
+@pytest.mark.parametrize("is_checked", [True, False])
+def test_a_program_that_packing_would_enlarge_is_not_packed(
+    project: Path, is_checked: bool
+) -> None:
+    command = ("main.o", "part.o", "-o", "run")
+    _, said = linked(project, SMALL, *command, is_checked=is_checked, is_packed=True)
+    assert not is_packed(project / "run")
+    assert len(said) == 1
+    assert "packed" not in said[0]

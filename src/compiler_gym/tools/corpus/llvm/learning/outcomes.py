@@ -26,7 +26,6 @@ from compiler_gym.tools.corpus.llvm.learning.plans import is_plain, plan_key, pl
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.linking import (
-    FRAMES,
     Linker,
     frame_words,
     late_flags,
@@ -105,10 +104,12 @@ class Bench:
             return ("-Oz",), ()
         flags = tuple(link_time_flags(replace(plan, flags=())))
         late = (*flags, *late_flags(plan))
-        if FRAMES in plan.flags:  # as a compiler flag, it has no effect on bitcode
-            functions = list_functions(unit.path.read_bytes() for unit in self._binary.units)
-            late = (*late, *frame_words(functions, self._folder / "frames.csv"))
-        return flags, late
+        # Compiler flags for frame pointers have no effect on bitcode.
+        words = frame_words(plan, self._functions(), self._folder / "frames.csv")
+        return flags, (*late, *words)
+
+    def _functions(self) -> Iterator[str]:
+        yield from list_functions(unit.path.read_bytes() for unit in self._binary.units)
 
 
 class Outcomes:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, SMALL
+from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
 
 __all__ = [
     "CHANGES",
@@ -51,7 +51,7 @@ FRAMED: Sequence[Mapping[str, str]] = (
     *({}, {"inline-threshold": "15"}, {"disable-lsr": ""}, {"regalloc": "basic"}),
     *({"outliner-benefit-threshold": "12"}, UNMARKED),
 )
-"""Changes that are also measured with a frame pointer in each function."""
+"""Changes that are also measured with frame pointers in functions with calls."""
 
 
 def plans_around(recipe: BinaryPlan) -> list[BinaryPlan]:
@@ -62,7 +62,7 @@ def plans_around(recipe: BinaryPlan) -> list[BinaryPlan]:
         if decision not in FAIR.decisions()
     ]
     changed = [with_options(recipe, change) for change in CHANGES]
-    framed = [replace(with_options(recipe, change), flags=(FRAMES,)) for change in FRAMED]
+    framed = [replace(with_options(recipe, change), flags=(FRAMES, LEAVES)) for change in FRAMED]
     plans = [PLAIN, FAIR, recipe, *without, *changed, *framed]
     return [plan for index, plan in enumerate(plans) if plan not in plans[:index]]
 

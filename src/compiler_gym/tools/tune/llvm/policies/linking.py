@@ -11,11 +11,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.builds import (
     CompilerCommand,
+    count_packed_bytes,
     find_bitcode,
     is_archive,
     iterate_members,
@@ -30,9 +31,9 @@ from compiler_gym.tools.tune.builds import (
     list_linked_files,
     run_command,
 )
+from compiler_gym.tools.tune.layout import PACKED, can_pack
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
-    FRAMES,
     NATIVE,
     SMALL,
     command_with,
@@ -40,6 +41,7 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.policies.choosing import read_policy
 from compiler_gym.tools.tune.llvm.policies.features import compute_features, list_functions
+from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, without_plugin
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import BinaryPlan
 
@@ -65,10 +67,22 @@ class _Link:
     compiler: Sequence[str]
     files: Sequence[Input]
     folder: Path
+    packing: tuple[str, ...] = ()
+    """The linker flag that packs relocations, if possible; the rival gets it too."""
 
     @property
     def output(self) -> Path:
         return self.command.cwd / (self.command.output or "a.out")
+
+    def link_or_drop(self, plan: BinaryPlan, say: Callable[[str], None]) -> BinaryPlan | None:
+        """Link with `plan`, or without its plug-in if that fails; return the plan that worked."""
+        if self.link_with(plan):
+            return plan
+        simpler = without_plugin(plan)
+        if simpler == plan or not self.link_with(simpler):
+            return None
+        say(f"{self.output.name}: the link with the size plug-in failed; linked without it")
+        return simpler
 
     def link_with(self, plan: BinaryPlan) -> bool:
         """Link with `plan`, and return whether this succeeds; print warnings only in this case."""
@@ -93,10 +107,12 @@ class _Link:
     def make_command(self, plan: BinaryPlan, places: Mapping[str, Sequence[str]]) -> list[str]:
         """Return the link command for `plan`."""
         placed = _with_places(self.command, places)
-        command = command_with(plan, self.compiler, placed)
-        if FRAMES in plan.flags:
-            command += frame_words(list_functions(self.modules()), self.folder / "frames.csv")
-        return command
+        packed = replace(plan, linker=(*plan.linker, *self.packing))
+        command = command_with(packed, self.compiler, placed)
+        return command + frame_words(plan, self._functions(), self.folder / "frames.csv")
+
+    def _functions(self) -> Iterator[str]:
+        yield from list_functions(self.modules())
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode modules among the linked files."""
@@ -109,11 +125,13 @@ def link(
     command: CompilerCommand,
     *,
     is_checked: bool,
+    is_packed: bool,
     say: Callable[[str], None],
 ) -> int | None:
     """Run the link `command` using a policy file, or a plan instead; return the exit status.
 
     With `is_checked`, the plain -Oz -flto build is linked as well, and used if it is smaller.
+    With `is_packed`, relocations are packed in both, if the C library supports it.
     `say` receives a line about the chosen plan and its saving; with a given plan, only about
     failures. Returns None without doing anything if there is no bitcode to choose a plan for.
     Raises `PlanError` if the file does not contain a policy.
@@ -124,7 +142,9 @@ def link(
         compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
-        task = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
+        packing = (PACKED,) if is_packed and can_pack(compiled, compiler) else ()
+        files = tuple(list_linked_files(compiled))
+        task = _Link(compiled, compiler, files, Path(name), packing)
         if not any(task.modules()):
             plan = _PLAIN if command.sources else None  # sources are compiled separately already
             return plan and (0 if task.link_with(plan) else task.link_without(plan, say))
@@ -133,6 +153,9 @@ def link(
         is_shared = "-shared" in command.link_flags
         modules = () if chooser.is_constant else task.modules()
         plan = chooser.rank_plans(compute_features(modules, is_shared=is_shared))[0]
+        if plan.plugin and (problem := explain_problem()):
+            say(f"{task.output.name}: linked without the size plug-in: {problem}")
+            plan = without_plugin(plan)
         return (
             _link_and_compare(task, plan, say)
             if _can_check(task, is_checked)
@@ -141,11 +164,14 @@ def link(
 
 
 def _link_once(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
-    if not task.link_with(plan):
+    used = task.link_or_drop(plan, say)
+    if used is None:
         return task.link_without(plan, say)
     if task.output.is_file():
-        size = _measure_loaded(task.output)
-        say(f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'")
+        size, packed = _measure_loaded(task.output)
+        if task.packing and packed <= 0:
+            return _link_once(replace(task, packing=()), used, say)
+        say(f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'{_and(packed)}")
     return 0
 
 
@@ -153,27 +179,38 @@ def _link_and_compare(task: _Link, plan: BinaryPlan, say: Callable[[str], None])
     plain = task.folder / "plain"
     with ThreadPoolExecutor(1) as pool:  # run both links in parallel
         rival = pool.submit(_link_plainly, task, plain)
-        is_linked = task.link_with(plan)
+        used = task.link_or_drop(plan, say)
         error = rival.exception()
-    if not is_linked:
+    if used is None:
         return task.link_without(plan, say)
     if error is not None:
         say(f"{task.output.name}: plan '{plan.name}', not compared with -Oz -flto: {error}")
         return 0
-    size, plain_size = _measure_loaded(task.output), _measure_loaded(plain)
+    (size, _), (plain_size, packed) = _measure_loaded(task.output), _measure_loaded(plain)
+    if task.packing and packed <= 0:  # do not require a newer C library for nothing
+        return _link_and_compare(replace(task, packing=()), used, say)
+    unpacked = plain_size + packed
     if size > plain_size:
         put(plain, task.output)
         say(
-            f"{task.output.name}: {plain_size:,} loaded bytes with -Oz -flto; plan '{plan.name}' "
-            f"was discarded because it needs {size:,}"
+            f"{task.output.name}: {plain_size:,} loaded bytes with -Oz -flto{_and(packed)}; "
+            f"plan '{plan.name}' was discarded because it needs {size:,}"
         )
     else:
-        saving = 100 * (1 - size / plain_size) if plain_size else 0.0
+        all, by_plan, by_packing = (
+            f"{100 * saved / max(unpacked, 1):.1f} %"
+            for saved in (unpacked - size, plain_size - size, packed)
+        )
+        parts = f" ({by_plan} from the plan, {by_packing} from packing)" if packed else ""
         say(
-            f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}', "
-            f"{saving:.1f} % smaller than -Oz -flto"
+            f"{task.output.name}: {size:,} loaded bytes with plan '{plan.name}'{_and(packed)}, "
+            f"{all} smaller than -Oz -flto{parts}"
         )
     return 0
+
+
+def _and(packed: int) -> str:
+    return " and packed relocations" if packed else ""
 
 
 def _link_plainly(task: _Link, output: Path) -> None:
@@ -259,8 +296,9 @@ def _members_in(path: Path) -> Iterator[bytes]:
         yield data
 
 
-def _measure_loaded(path: Path) -> int:
+def _measure_loaded(path: Path) -> tuple[int, int]:
+    """Return the loaded bytes of a linked file, and the bytes that packed relocations save."""
     try:
-        return measure_sizes(path).loaded
+        return measure_sizes(path).loaded, count_packed_bytes(path)
     except CompilerGymError:
-        return 0  # not an ELF file; a linker script can request other formats
+        return 0, 0  # not an ELF file; a linker script can request other formats

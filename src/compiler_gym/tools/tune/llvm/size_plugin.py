@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""The size plug-in: a shared object with which clang and lld generate smaller x86-64 code.
+
+Only programs that share LLVM's dynamic library can load it. Their files show whether they do, so
+nothing is run to find out.
+"""
+
+import mmap
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+import compiler_gym
+from compiler_gym.envs.llvm.toolchain import MAJOR, clang_command, name_package, tool_name
+from compiler_gym.errors import PlanError
+from compiler_gym.files import hash_file
+from compiler_gym.tools.tune.builds import run_command
+from compiler_gym.tools.tune.plan import BinaryPlan
+
+__all__ = [
+    "PLUGIN",
+    "PLUGIN_VARIABLE",
+    "explain_problem",
+    "find_plugin",
+    "is_rule",
+    "load_words",
+    "plugin_hash",
+    "run_and_list_rules",
+    "with_settings",
+    "without_plugin",
+]
+
+PLUGIN = "compiler_gym_size 1"
+"""The name and the version of the plug-in, as plans write them."""
+PLUGIN_VARIABLE = "COMPILER_GYM_SIZE_PLUGIN"
+"""The environment variable that selects another file."""
+_FILE = "compiler_gym_size.so"
+_LIBRARY = f"libLLVM.so.{MAJOR}.1"
+_MACHINE = "x86_64"
+_SETTING = "COMPILER_GYM_SIZE="
+"""The environment variable that the plug-in reads its switches from; it has no flags."""
+_RULE = re.compile(r"-[a-z][a-z0-9_-]*", re.ASCII)
+
+
+def find_plugin() -> Path | None:
+    """Return the file of the plug-in, or None if this installation has none."""
+    if setting := os.environ.get(PLUGIN_VARIABLE):
+        return Path(setting).absolute()
+    # Search next to the native modules: in a checkout, they are not in the source folder.
+    paths = (Path(folder) / _FILE for folder in compiler_gym.__path__)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def explain_problem() -> str:
+    """Return the reason why clang and lld cannot load the plug-in; empty if they can."""
+    return _explain(find_plugin(), clang_command()[0])
+
+
+@cache
+def _explain(plugin: Path | None, clang: str) -> str:
+    if plugin is None:
+        return f"{_FILE} is not part of this installation"
+    if not plugin.is_file():
+        return f"{plugin} does not exist; see {PLUGIN_VARIABLE}"
+    if platform.machine() != _MACHINE:
+        return f"it is for {_MACHINE}, but this machine is {platform.machine()}"
+    tools = (clang, _find_linker(clang))
+    tool = next((tool for tool in tools if not _shares_llvm(tool)), None)
+    if tool is None:
+        return ""
+    packages = " ".join(map(name_package, ("clang", "ld.lld")))
+    return f"{tool} does not use {_LIBRARY}; the packages {packages} do"
+
+
+def _find_linker(clang: str) -> str:
+    """Return the lld that `clang` links with: the one next to it, otherwise the one on PATH."""
+    beside = Path(clang).resolve().with_name("ld.lld")
+    if beside.is_file():
+        return str(beside)
+    return shutil.which("ld.lld") or shutil.which(tool_name("ld.lld")) or str(beside)
+
+
+def _shares_llvm(program: str) -> bool:
+    """Return whether the file `program` names LLVM's dynamic library."""
+    try:
+        with (
+            open(program, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            return data.find(f"\0{_LIBRARY}\0".encode()) >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def plugin_hash() -> str:
+    """Return the SHA-256 of the plug-in; empty if it cannot be loaded."""
+    path = find_plugin()
+    return "" if path is None or explain_problem() else hash_file(path)
+
+
+def load_words(plan: BinaryPlan, option: str) -> list[str]:
+    """Return the words with which `plan` loads the plug-in; `option` takes its path.
+
+    They include a setting of the plug-in, for `with_settings`. Raises `PlanError` if the plug-in
+    cannot be loaded.
+    """
+    if PLUGIN not in plan.plugin:
+        return []
+    if problem := explain_problem():
+        raise PlanError(
+            f"the plan of {plan.name} needs the plug-in {PLUGIN}, which cannot be loaded: {problem}"
+        )
+    rules = "".join(word for word in plan.plugin if word != PLUGIN)
+    return [f"{option}{find_plugin()}", *([f"{_SETTING}rules={rules}"] if rules else [])]
+
+
+def run_and_list_rules(words: Sequence[str], folder: Path) -> list[str]:
+    """Run a command that loads the plug-in, and return the rules that changed code.
+
+    Raises `ProjectError` if the command fails. `folder` is for a file.
+    """
+    counts = folder / "counts"
+    run_command(["env", f"{_SETTING}stats={counts}", *words], folder)
+    rows = (line.split("\t") for line in counts.read_text().splitlines())
+    return [name for name, value in rows if value.isdigit()]
+
+
+def with_settings(words: Iterable[str]) -> list[str]:
+    """Return the command `words` with the settings of the plug-in, if any, in front.
+
+    >>> with_settings(["clang", "COMPILER_GYM_SIZE=rules=-a", "x.c"])
+    ['env', 'COMPILER_GYM_SIZE=rules=-a', 'clang', 'x.c']
+    """
+    words = list(words)
+    settings = list(dict.fromkeys(word for word in words if word.startswith(_SETTING)))
+    others = [word for word in words if word not in settings]
+    return ["env", *settings, *others] if settings else words
+
+
+def without_plugin(plan: BinaryPlan) -> BinaryPlan:
+    """Return `plan` without the plug-in."""
+    return plan.only([name for name in plan.decisions() if not name.startswith("plugin ")])
+
+
+def is_rule(word: str) -> bool:
+    """Return whether `word` turns off a rule of the plug-in.
+
+    >>> is_rule("-pop-stack"), is_rule("-a,stats=/etc/passwd")
+    (True, False)
+    """
+    return _RULE.fullmatch(word) is not None

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""The size plug-in is loaded where a plan names it, and missed without harm."""
+
+import ctypes
+import platform
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import compiler_gym
+from compiler_gym.builds import CompilerCommand, read_code
+from compiler_gym.errors import PlanError
+from compiler_gym.tools.tune import (
+    BinaryPlan,
+    BuildPlan,
+    Request,
+    TuningJob,
+    list_sources,
+    read_plan,
+    recipe_named,
+    write_plan,
+)
+from compiler_gym.tools.tune.builds import Binary
+from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, SMALL, Linker
+from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
+from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, link, write_policy
+from compiler_gym.tools.tune.llvm.script import write_script
+from compiler_gym.tools.tune.llvm.size_plugin import (
+    PLUGIN,
+    PLUGIN_VARIABLE,
+    explain_problem,
+    find_plugin,
+    plugin_hash,
+)
+from compiler_gym.tools.tune.llvm.whole import make_whole
+from tests.stand_ins import stand_in
+from tests.tools.tune.llvm.conftest import BUILD, needs_lld
+
+pytestmark = needs_lld
+FILE = "compiler_gym_size.so"
+SHARED = b"\0libLLVM.so.22.1\0"
+NODES = """
+#include <stdio.h>
+#include <stdlib.h>
+struct node { int value, weight; struct node *next; };
+int show(struct node *node) {
+  node->value = 0;
+  node->weight = 200;
+  return printf("%d\\n", node->weight);
+}
+int main(int count, char **words) {
+  struct node *first = 0;
+  for (int i = 0; i < count + 2; i++) {
+    struct node *node = (struct node *)malloc(sizeof *node);
+    node->next = first;
+    first = node;
+  }
+  int sum = 0;
+  for (; first; first = first->next) sum += show(first);
+  return sum != 12;
+}
+"""
+needs_plugin = pytest.mark.skipif(
+    find_plugin() is None, reason="needs the size plug-in: `make size-plugin`"
+)
+
+
+@pytest.fixture
+def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Use a clang and an lld of this folder, which share LLVM, and a plug-in."""
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name in ("clang", "ld.lld"):
+        (folder / name).write_bytes(b"#!/bin/sh\n" + SHARED)
+        (folder / name).chmod(0o755)
+    (folder / FILE).write_bytes(b"")
+    monkeypatch.setenv("COMPILER_GYM_CLANG", str(folder / "clang"))
+    monkeypatch.setenv(PLUGIN_VARIABLE, str(folder / FILE))
+    return folder
+
+
+def test_the_plug_in_is_beside_the_native_modules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(PLUGIN_VARIABLE, raising=False)
+    monkeypatch.setattr(compiler_gym, "__path__", ["/no-such", str(tmp_path)])
+    assert find_plugin() is None
+    assert explain_problem() == f"{FILE} is not part of this installation"
+    assert plugin_hash() == ""
+    (tmp_path / FILE).write_bytes(b"")
+    assert find_plugin() == tmp_path / FILE
+
+
+def test_programs_that_share_llvm_can_load_it(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert explain_problem() == ""
+    assert plugin_hash()
+    monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
+    assert explain_problem().startswith("/no-such.so does not exist")
+
+
+@pytest.mark.parametrize("name", ["clang", "ld.lld"])
+def test_a_static_tool_and_another_llvm_cannot_load_it(tools: Path, name: str) -> None:
+    (tools / name).write_bytes(b"#!/bin/sh\n" + SHARED.replace(b"22", b"23"))
+    assert explain_problem().startswith(f"{tools / name} does not use libLLVM.so.22.1")
+
+
+def test_another_machine_cannot_load_it(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", stand_in(lambda: "aarch64"))
+    assert explain_problem() == "it is for x86_64, but this machine is aarch64"
+
+
+@needs_plugin
+def test_the_debian_packages_load_it_and_it_has_the_version_of_plans() -> None:
+    assert explain_problem() == ""
+
+    class Info(ctypes.Structure):
+        _fields_ = (
+            ("api", ctypes.c_uint32), ("name", ctypes.c_char_p), ("version", ctypes.c_char_p),
+            ("register", ctypes.c_void_p),
+        )  # fmt: skip
+
+    ctypes.CDLL("libLLVM.so.22.1", mode=ctypes.RTLD_GLOBAL)
+    get_info = ctypes.CDLL(str(find_plugin())).llvmGetPassPluginInfo
+    get_info.restype = Info
+    info = get_info()
+    assert f"{info.name.decode()} {info.version.decode()}" == PLUGIN
+
+
+def linked(folder: Path, *words: str, compiler: str = "cc") -> list[str]:
+    """Link by a policy whose plan loads the plug-in, and return the lines printed."""
+    zeros = (0.0,) * len(FEATURES)
+    plan = replace(recipe_named("small").plan, name="small", plugin=(PLUGIN,))
+    policy = Policy("llvm 22", "x86_64", "small", (plan,), zeros, zeros, ((*zeros, 0.0),))
+    write_policy(policy, folder / "policy.json")
+    said: list[str] = []
+    command = CompilerCommand.parse([compiler, *words], folder)
+    status = link(
+        folder / "policy.json", command, is_checked=False, is_packed=True, say=said.append
+    )
+    assert status == 0
+    return said
+
+
+@needs_plugin
+@pytest.mark.parametrize("words", [("-xc++", "nodes.c"), ("nodes.c",)])
+def test_a_policy_loads_it(
+    tmp_path: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nodes.c").write_text(NODES)
+    compiler = "c++" if "-xc++" in words else "cc"
+    if compiler == "c++":
+        (tmp_path / "nodes.c").rename(tmp_path / "nodes.cc")
+        words = ("nodes.cc",)
+    counts = tmp_path / "counts"
+    monkeypatch.setenv("COMPILER_GYM_SIZE", f"stats={counts}")
+    (line,) = linked(tmp_path, *words, "-o", "run", compiler=compiler)
+    assert "loaded bytes with plan 'small'" in line
+    assert counts.read_text()
+    assert subprocess.run([tmp_path / "run"], check=True, capture_output=True).stdout == (
+        b"200\n" * 3
+    )
+    counts.unlink()
+    assert linked(tmp_path, *words, "-shared", "-fPIC", "-o", "run.so", compiler=compiler)
+    assert counts.read_text()
+
+
+def test_a_link_continues_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "nodes.c").write_text(NODES)
+    monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
+    reason, line = linked(tmp_path, "nodes.c", "-o", "run")
+    assert reason.startswith("run: linked without the size plug-in: /no-such.so does not exist")
+    assert "loaded bytes with plan 'small'" in line
+    subprocess.run([tmp_path / "run"], check=True)
+    monkeypatch.setenv(PLUGIN_VARIABLE, str(tmp_path / "nodes.c"))
+    reason, line = linked(tmp_path, "nodes.c", "-o", "run")
+    assert reason == "run: the link with the size plug-in failed; linked without it"
+    assert "loaded bytes with plan 'small'" in line
+    subprocess.run([tmp_path / "run"], check=True)
+
+
+def test_plans_name_it_and_its_rules(tmp_path: Path) -> None:
+    plan = BinaryPlan("run", SMALL, plugin=(PLUGIN, "-exchange"))
+    assert plan.decisions() == (f"plugin {PLUGIN}", "plugin -exchange")
+    assert plan.without("plugin -exchange").plugin == (PLUGIN,)
+    path = tmp_path / "tuned.toml"
+    write_plan(path, BuildPlan("llvm 22.1.8", "size", "1", (plan,)))
+    assert read_plan(path).binaries == (plan,)
+    for plugin, message in (
+        ("compiler_gym_size 2", "needs the plug-in 'compiler_gym_size 2', but this version"),
+        ("/tmp/evil.so", "needs the plug-in '/tmp/evil.so'"),
+        ("-exchange,stats=/etc/passwd", "needs the plug-in '-exchange,stats"),
+    ):
+        write_plan(path, BuildPlan("llvm 22.1.8", "size", "1", (replace(plan, plugin=(plugin,)),)))
+        with pytest.raises(PlanError, match=message):
+            read_plan(path)
+    write_plan(
+        path, BuildPlan("llvm 22.1.8", "speed", "1", (replace(plan, method="link-time fast"),))
+    )
+    with pytest.raises(PlanError, match="has the plugin"):
+        read_plan(path)
+
+
+def _plan(binary: Binary, method: str, *plugin: str) -> BinaryPlan:
+    scope = "internalize<preserve-gv=main>" if method == PROGRAM else ""
+    sources = list_sources(binary, binary.units)
+    return BinaryPlan(
+        binary.name, method, linker=FOLDING, scope=scope, sources=sources, plugin=plugin
+    )
+
+
+@needs_plugin
+@pytest.mark.parametrize("method", [SMALL, PROGRAM])
+def test_a_build_and_its_script_load_it(
+    binary: Binary, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = read_code(LlvmTuner().build(binary, _plan(binary, method), tmp_path / "plain", jobs=1))
+    plan = _plan(binary, method, PLUGIN)
+    made = LlvmTuner().build(binary, plan, tmp_path / "with", jobs=1)
+    assert read_code(made) != plain
+    out = tmp_path / "script"
+    script = f'set -eu\nROOT="{binary.root}"\nOUT="{out}"\n{write_script(binary, plan)}'
+    out.mkdir()
+    (out / "other place.so").write_bytes(find_plugin().read_bytes())  # pyright: ignore[reportOptionalMemberAccess]
+    for setting in (str(find_plugin()), str(out / "other place.so")):
+        monkeypatch.setenv(PLUGIN_VARIABLE, setting)
+        ran = subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True)
+        assert ran.stderr == ""
+        assert (out / binary.name).read_bytes() == made.read_bytes()
+    monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
+    ran = subprocess.run(["sh", "-c", script], check=False, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert f"needs the plug-in {PLUGIN}, but there is no /no-such.so" in ran.stderr
+    with pytest.raises(PlanError, match="which cannot be loaded: /no-such.so does not exist"):
+        LlvmTuner().build(binary, plan, tmp_path / "none", jobs=1)
+
+
+@needs_plugin
+def test_the_rules_that_change_a_program_can_be_turned_off(binary: Binary, tmp_path: Path) -> None:
+    whole = make_whole(binary, binary.path, jobs=1)
+    maker = LlvmMaker(Linker(binary, tmp_path), whole, _plan(binary, PROGRAM, PLUGIN))
+    rules = maker.list_rules()
+    assert rules
+    assert maker.of(_plan(binary, PROGRAM)).list_rules() == []
+    without = maker.of(_plan(binary, PROGRAM, PLUGIN, *(f"-{rule}" for rule in rules)))
+    plain = read_code(maker.of(_plan(binary, PROGRAM)).make("plain"))
+    assert read_code(without.make("without")) == plain != read_code(maker.make("with"))
+
+
+@pytest.mark.parametrize(
+    "is_there", [pytest.param(True, marks=needs_plugin), False], ids=["with", "without"]
+)
+def test_a_tuning_starts_from_it(
+    project: Path, tmp_path: Path, is_there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_there:
+        monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
+    request = Request(("sh", "-ec", BUILD), project, tmp_path / "out", compilations=30)
+    (result,) = TuningJob(request, LlvmTuner()).run()
+    assert (PLUGIN in result.found.plan.plugin) == is_there
+    script = tmp_path / "out" / "reproduce.sh"
+    assert ("COMPILER_GYM_SIZE_PLUGIN" in script.read_text()) == is_there
+    subprocess.run(["sh", script, project, tmp_path / "again"], check=True)
+    name = result.binary.name
+    assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out/bin" / name).read_bytes()
