@@ -1,0 +1,451 @@
+# SPDX-License-Identifier: MIT
+"""Judge the size plug-in on programs of built packages, against every rival.
+
+    python -m scripts.judge_size measure BUILT ROWS --plugin FILE [--tests]
+    python -m scripts.judge_size report ROWS... --output docs/results/size-plugin-judged.json
+
+`measure` links every program and library of the packages in the folder BUILT in several ways and
+appends a row for each to ROWS; what is there already is not measured again. The modules are those
+of the front end, so that all methods of clang start from the same bitcode; `-O2` and GCC compile
+the sources in the built tree. Libraries that are missing here stay undefined in every build.
+
+With `--tests`, the package's own tests run with each linked program, and valgrind counts what the
+program executes in them. A program that has none is asked for its help, and must answer the same.
+
+`report` compares the rows. Means are geometric over packages, with bootstrapped intervals.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from compiler_gym.builds import CompilerCommand, measure_sizes, measure_unwinding
+from compiler_gym.datasets import PackageTest
+from compiler_gym.errors import CompilerGymError, ProjectError
+from compiler_gym.files import append_line, hash_file, scratch_directory, whole_lines
+from compiler_gym.sandbox import BUILD_FOLDER, RootedPlace, RunLimits, run_rooted
+from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Bench
+from compiler_gym.tools.corpus.llvm.packages import unit_compiler
+from compiler_gym.tools.corpus.packages import (
+    BuildOutcome,
+    BuiltPackage,
+    LinkedProgram,
+    PackageResult,
+    lend_tree,
+    read_results,
+)
+from compiler_gym.tools.learn.leaderboard import ScoreInterval, geometric_interval
+from compiler_gym.tools.tune import BinaryPlan
+from compiler_gym.tools.tune.builds import Binary, Input, Unit, run_command
+from compiler_gym.tools.tune.llvm.policies import compute_features, read_policy
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, PLUGIN_VARIABLE, without_plugin
+
+__all__ = ["Case", "Row", "cases", "compare", "measure"]
+
+PACKED = "-Wl,-z,pack-relative-relocs"
+RULES_ONLY, CHOICE_ONLY = "rules only", "choice only"
+SETTINGS = {RULES_ONLY: "COMPILER_GYM_SIZE=settings=none", CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=none"}
+"""How the plug-in is asked for one of its parts."""
+_POLICY = Path("src/compiler_gym/tools/tune/llvm/policies/size.json")
+_LINK = ("-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-all")
+_LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
+_LIMITS = RunLimits(200, 0, 1 << 30, 512, 4 << 30, 4096)
+_VALGRIND = Path("/usr/bin/valgrind.bin")
+_COUNTER_LIBRARY = Path("/usr/libexec/valgrind")
+_COUNTER = "/run/counter"
+_COUNT = re.compile(rb"I\s+refs:\s+([\d,]+)")
+_TREE_WORD = re.compile(r"^(-I|-iquote|-isystem|-include)?\./")
+_GOALS = {"loaded": -0.07, "code": -0.06}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One program built by one method."""
+
+    program: str
+    package: str
+    group: str
+    method: str
+    code: int = 0
+    loaded: int = 0
+    file: int = 0
+    unwind: int = 0
+    compiling: float = 0.0
+    linking: float = 0.0
+    """Processor seconds of the link; the smaller of two."""
+    error: str = ""
+    tests: str = ""
+    """``passed``, ``failed``, ``useless``, or what the program answered when asked for help."""
+    executed: int = 0
+    """The instructions that the program executed in the tests; 0 if not counted."""
+    plugin: str = ""
+    """The digest of the plug-in."""
+    plan: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One linked file of a package, with its tree unpacked for a while."""
+
+    result: PackageResult
+    program: LinkedProgram
+    modules: Sequence[Path]
+    tree: Path
+
+    @property
+    def name(self) -> str:
+        """The package and the file."""
+        return f"{self.result.package}/{self.program.name}"
+
+    @cached_property
+    def is_cxx(self) -> bool:
+        """True if one of its sources is C++."""
+        mine = set(self.program.modules)
+        return any(one.language == "c++" for one in self.result.modules if one.sha256 in mine)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The linker arguments besides the objects, without those that decide about size."""
+        words = ["-shared"] if self.program.is_shared else []
+        kept = ("-l", "-L", "-Wl,-soname", "-Wl,-rpath-link", "-rdynamic", "-Wl,-E", "-pthread")
+        for word in self.program.libraries:
+            if word.startswith(("-L./", "-L.")):
+                words.append(word)
+            elif word.startswith(kept) or (word.endswith((".so", ".a")) and word.startswith(".")):
+                words.append(word)
+            elif word.startswith("-Wl,") and ".so" in word:  # the name after -Wl,-soname
+                words.append(word)
+        return [*words, *_LINK, *_LIBRARIES]
+
+    def binary(self, folder: Path) -> Binary:
+        """Return the program as one archive of its modules, of which a program takes what it needs."""
+        folder.mkdir(parents=True, exist_ok=True)
+        units: list[Unit] = []
+        for number, module in enumerate(self.modules):
+            source = folder / f"{number}.bc"
+            shutil.copyfile(module, source)
+            command = CompilerCommand.parse(
+                ["cc", "-c", str(source), "-o", f"{number}.o"], self.tree
+            )
+            units.append(Unit(command, command.sources[0]))
+        name = "all.a" if not self.program.is_shared else "all.o"
+        inputs = (
+            (Input(name, folder / name, tuple(units), is_lazy=True),)
+            if not self.program.is_shared
+            else tuple(
+                Input(f"{number}.o", folder / f"{number}.o", (unit,))
+                for number, unit in enumerate(units)
+            )
+        )
+        compiler = "c++" if self.is_cxx else "cc"
+        arguments = [compiler, *(one.word for one in inputs), *self.words, "-o", "linked"]
+        link = CompilerCommand.parse(arguments, self.tree)
+        return Binary("linked", folder / "linked", link, inputs, self.tree)
+
+
+def cases(built: Path, scratch: Path, per_package: int) -> Iterator[tuple[PackageTest, list[Case]]]:
+    """Yield the largest programs of each built package, with the package's test."""
+    for folder, result in read_results(built):
+        programs = sorted(result.programs, key=lambda one: (-one.instructions, one.name))
+        if result.outcome is not BuildOutcome.BUILT or not programs:
+            continue
+        tree = scratch / "tree"
+        shutil.rmtree(tree, ignore_errors=True)
+        tree.mkdir(parents=True)
+        archive = folder / "tree.tar.zst"
+        if archive.is_file():
+            subprocess.run(["tar", "--zstd", "-xf", archive, "-C", tree], check=False)
+        test = PackageTest(
+            result.package, result.version, "", result.test_folder, result.test_command, (),
+            str(archive.relative_to(built)), "c",
+        )  # fmt: skip
+        yield (
+            test,
+            [
+                Case(
+                    result,
+                    one,
+                    [folder / "modules" / f"{digest}.bc" for digest in one.modules],
+                    tree,
+                )
+                for one in programs[:per_package]
+            ],
+        )
+
+
+def plans(case: Case, parts: Sequence[str]) -> dict[str, BinaryPlan]:
+    """Return the plan of each method of clang."""
+    policy = read_policy(_POLICY)
+    data = [path.read_bytes() for path in case.modules]
+    features = compute_features(data, is_shared=case.program.is_shared)
+    plain = without_plugin(policy.rank_plans(features)[0])
+    both = replace(plain, plugin=(PLUGIN,))
+    methods = {"-Oz": PLAIN, "rival": FAIR, "policy": plain, "plug-in": both}
+    for part in parts:
+        methods[f"plug-in, {part}"] = replace(both, linker=(*both.linker, SETTINGS.get(part, part)))
+    packed = {
+        f"{name}, packed": replace(methods[name], linker=(*methods[name].linker, PACKED))
+        for name in ("rival", "policy", "plug-in")
+    }
+    return {**methods, **packed}
+
+
+def measure(case: Case, group: str, have: set[str], parts: Sequence[str], keep: Path) -> Iterator[Row]:
+    """Yield a row for each method that is not among `have`, and keep the linked files in `keep`."""
+    empty = Row(case.name, case.result.package, group, "")
+    plugin = hash_file(Path(os.environ[PLUGIN_VARIABLE]))[:12] if PLUGIN_VARIABLE in os.environ else ""
+    with scratch_directory("judging") as name:
+        folder = Path(name)
+        bench = Bench(case.binary(folder / "modules"), folder)
+        for method, plan in plans(case, parts).items():
+            if method in have:
+                continue
+            row = replace(empty, method=method, plan=plan.name, plugin=plugin if plan.plugin else "")
+            try:
+                linked, compiling, first = bench.build(plan)
+                _, _, second = bench.build(plan)
+                yield _measured(row, linked, compiling, min(first, second))
+                shutil.copy(linked, keep / _file_name(method))
+            except ProjectError as error:
+                yield replace(row, error=_shown(error))
+        for method, build in (("-O2", _build_o2), ("GCC -Os -flto", _build_gcc)):
+            if method in have:
+                continue
+            row = replace(empty, method=method)
+            try:
+                linked, compiling, linking = build(case, folder)
+                yield _measured(row, linked, compiling, linking)
+                shutil.copy(linked, keep / _file_name(method))
+            except (ProjectError, OSError) as error:
+                yield replace(row, error=_shown(error))
+
+
+def _measured(row: Row, linked: Path, compiling: float, linking: float) -> Row:
+    sizes = measure_sizes(linked)
+    return replace(
+        row, code=sizes.text, loaded=sizes.loaded, file=sizes.total,
+        unwind=measure_unwinding(linked), compiling=round(compiling, 3), linking=round(linking, 3),
+    )  # fmt: skip
+
+
+def _file_name(method: str) -> str:
+    return re.sub(r"\W+", "-", method).strip("-")
+
+
+def _shown(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return next((line for line in lines if "error" in line), lines[-1])[:300]
+
+
+def _build_o2(case: Case, folder: Path) -> tuple[Path, float, float]:
+    compilers = ("clang-22", "clang++-22")
+    return _build_sources(case, folder, compilers, ["-O2"], ["-O2", "-fuse-ld=lld-22"])
+
+
+def _build_gcc(case: Case, folder: Path) -> tuple[Path, float, float]:
+    flags = ["-Os", "-flto"]
+    return _build_sources(case, folder, ("gcc", "g++"), flags, [*flags, "-Wl,--gc-sections"])
+
+
+def _build_sources(
+    case: Case, folder: Path, compilers: tuple[str, str], flags: list[str], linking: list[str]
+) -> tuple[Path, float, float]:
+    """Compile the sources of a program in its tree and link them."""
+    objects = folder / compilers[0]
+    objects.mkdir()
+    by_digest = {one.sha256: one for one in case.result.modules}
+    paths: list[str] = []
+    started = _processor_time()
+    for number, digest in enumerate(case.program.modules):
+        module = by_digest[digest]
+        output = objects / f"{number}.o"
+        command = CompilerCommand.parse(list(module.command), case.tree / module.folder)
+        words = [word for word in command.flags if not re.match(r"-(O|g|flto|W|fno-fat|f(ffat)-lto)", word)]
+        more = [str(case.tree / word[2:]) for word in words if word.startswith("-I./")]
+        run_command(
+            [compilers[module.language == "c++"], *words, *(f"-I{one}" for one in more), "-w",
+             *flags, "-c", str(case.tree / module.file), "-o", str(output)],
+            case.tree / module.folder,
+        )  # fmt: skip
+        paths.append(str(output))
+    compiling, started = _processor_time() - started, _processor_time()
+    output = objects / "linked"
+    lazy = case.program.is_shared
+    if not lazy:
+        archive = objects / "all.a"
+        run_command(["gcc-ar" if compilers[0] == "gcc" else "llvm-ar-22", "rcs", str(archive), *paths], objects)
+        paths = [str(archive)]
+    run_command(
+        [compilers[case.is_cxx], *linking, *paths, *case.words, "-s", "-o", str(output)], case.tree
+    )
+    return output, compiling, _processor_time() - started
+
+
+def _processor_time() -> float:
+    import resource
+
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+@dataclass
+class Trial:
+    """Runs the tests of a package with one of its programs replaced, and counts instructions."""
+
+    package: BuiltPackage
+    test: PackageTest
+    counter: Path
+    program: LinkedProgram
+    has_tests: bool
+    original: bytes = field(default=b"")
+
+    def run(self, linked: Path | None) -> tuple[str, int]:
+        """Return how the tests or the call end with `linked`, and the executed instructions.
+
+        With None, the program is replaced by one that never works.
+        """
+        path = Path(os.path.realpath(self.package.tree / self.program.name))
+        original, status = path.read_bytes(), path.stat()
+        counts = self.counter / "counts"
+        shutil.rmtree(counts, ignore_errors=True)
+        counts.mkdir()
+        try:
+            is_counted = linked is not None and not self.program.is_shared
+            if linked is None:
+                contents = b"#!/bin/sh\nexit 99\n"
+            elif is_counted:
+                real = self.counter / path.name
+                shutil.copy(linked, real)
+                contents = (
+                    f"#!/bin/sh\nVALGRIND_LIB={_COUNTER}/valgrind exec {_COUNTER}/valgrind.bin "
+                    f"--tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "
+                    f"--log-file={_COUNTER}/counts/%p {_COUNTER}/{shlex.quote(path.name)} \"$@\"\n"
+                ).encode()
+            else:
+                contents = linked.read_bytes()
+            path.unlink()
+            path.write_bytes(contents)
+            path.chmod(0o755)
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+            directory = os.path.normpath(f"{self.package.inside}/{self.test.folder}")
+            if self.has_tests:
+                code, output = self._step(self.test.command, directory)
+                said = "passed" if code == 0 else "failed"
+            else:
+                code, output = self._step(
+                    [f"{self.package.inside}/{self.program.name}", "--help"], self.package.inside
+                )
+                said = f"{code} {re.sub(rb'0x[0-9a-f]+', b'', output)[:300]!r}"
+        finally:
+            path.unlink(missing_ok=True)
+            path.write_bytes(original)
+            path.chmod(0o755)
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        texts = (file.read_bytes() for file in counts.iterdir())
+        found = [match[1] for text in texts if (match := _COUNT.search(text))]
+        return said, sum(int(count.replace(b",", b"")) for count in found)
+
+    def _step(self, command: Sequence[str], directory: str) -> tuple[int, bytes]:
+        with tempfile.TemporaryFile() as output:
+            report = run_rooted(
+                command,
+                RootedPlace(self.package.root, self.package.work, directory, {_COUNTER: self.counter}),
+                limits=_LIMITS if self.has_tests else replace(_LIMITS, seconds=20),
+                environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent",
+                             "LC_ALL": "C.UTF-8", "TZ": "UTC"},
+                output=output.fileno(),
+            )  # fmt: skip
+            output.seek(0)
+            code = -1 if report.stopped_by is not None else report.exit_status
+            return code or 0, output.read()
+
+
+TESTED = ("-Oz", "rival, packed", "policy, packed", "plug-in, packed")
+
+
+def try_programs(
+    built: Path, test: PackageTest, found: Sequence[Case], files: Callable[[Case], Path]
+) -> Iterator[tuple[str, str, str, int]]:
+    """Yield program, method, verdict and executed instructions for each linked program."""
+    with ExitStack() as stack:
+        package = stack.enter_context(lend_tree(built, test, unit_compiler.packages))
+        counter = Path(stack.enter_context(scratch_directory("counter")))
+        shutil.copy(_VALGRIND, counter)
+        shutil.copytree(_COUNTER_LIBRARY, counter / "valgrind")
+        for case in found:
+            has_tests = case.program.tests.value == "passed"
+            if case.program.is_shared and not has_tests:
+                continue
+            trial = Trial(package, test, counter, case.program, has_tests)
+            if has_tests and trial.run(None)[0] == "passed":
+                yield case.name, "", "useless", 0  # the tests do not run this program
+                trial.has_tests = False
+                if case.program.is_shared:
+                    continue
+            for method in TESTED:
+                linked = files(case) / _file_name(method)
+                if linked.is_file():
+                    yield case.name, method, *trial.run(linked)
+
+
+def _measure_all(options: argparse.Namespace) -> None:
+    os.environ[PLUGIN_VARIABLE] = str(options.plugin.resolve())
+    have = defaultdict[str, set[str]](set)
+    for line in whole_lines(options.rows):
+        if "method" in line and (options.again not in line["method"] or not options.again):
+            have[line["program"]].add(line["method"])
+    tested = {line["tested"] for line in whole_lines(options.rows) if "tested" in line}
+    keep = options.rows.with_suffix("")
+    with scratch_directory("trees") as name:
+        for test, found in cases(options.built, Path(name), options.per_package):
+            for case in found:
+                folder = keep / case.name.replace("/", "%")
+                folder.mkdir(parents=True, exist_ok=True)
+                for row in measure(case, options.group, have[case.name], options.part, folder):
+                    append_line(options.rows, asdict(row), sync=False)
+                    print(f"{case.name}  {row.method}: {row.loaded} {row.code} {row.linking} {row.error}",
+                          flush=True)  # fmt: skip
+            if options.tests and test.package not in tested:
+                place = lambda case: keep / case.name.replace("/", "%")  # noqa: E731
+                try:
+                    for program, method, said, executed in try_programs(options.built, test, found, place):
+                        line = {"program": program, "trial": method, "tests": said, "executed": executed}
+                        append_line(options.rows, line, sync=False)
+                        print(f"{program}  {method}: {said[:60]} {executed}", flush=True)
+                except (CompilerGymError, OSError) as error:
+                    print(f"{test.package}: no tests: {error}", flush=True)
+                append_line(options.rows, {"tested": test.package}, sync=False)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure or report."""
+    parser = argparse.ArgumentParser(prog="python -m scripts.judge_size", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    one = verbs.add_parser("measure")
+    one.add_argument("built", type=Path)
+    one.add_argument("rows", type=Path)
+    one.add_argument("--plugin", type=Path, required=True)
+    one.add_argument("--group", default="train")
+    one.add_argument("--per-package", type=int, default=2)
+    one.add_argument("--part", action="append", default=[], help="a part of the plug-in, or a switch")
+    one.add_argument("--again", default="", help="measure methods with this text in their name again")
+    one.add_argument("--tests", action="store_true")
+    options = parser.parse_args(arguments)
+    _measure_all(options)
+
+
+if __name__ == "__main__":
+    main()
