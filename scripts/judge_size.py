@@ -33,6 +33,7 @@ from typing import Any
 
 from compiler_gym.builds import CompilerCommand, measure_sizes, measure_unwinding
 from compiler_gym.datasets import PackageTest
+from compiler_gym.envs.llvm.toolchain import OLD_C
 from compiler_gym.errors import CompilerGymError, ProjectError
 from compiler_gym.files import append_line, hash_file, scratch_directory, whole_lines
 from compiler_gym.sandbox import BUILD_FOLDER, RootedPlace, RunLimits, run_rooted
@@ -56,8 +57,10 @@ __all__ = ["Case", "Row", "cases", "compare", "measure"]
 
 PACKED = "-Wl,-z,pack-relative-relocs"
 RULES_ONLY, CHOICE_ONLY = "rules only", "choice only"
-SETTINGS = {RULES_ONLY: "COMPILER_GYM_SIZE=settings=none", CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=none"}
+SETTINGS = {RULES_ONLY: "COMPILER_GYM_SIZE=effort=0", CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=none"}
 """How the plug-in is asked for one of its parts."""
+TIMED = ("rival, packed", "policy, packed", "plug-in, packed")
+"""The methods that are linked twice, because the times of their links are compared."""
 _POLICY = Path("src/compiler_gym/tools/tune/llvm/policies/size.json")
 _LINK = ("-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-all")
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
@@ -193,13 +196,19 @@ def plans(case: Case, parts: Sequence[str]) -> dict[str, BinaryPlan]:
     plain = without_plugin(policy.rank_plans(features)[0])
     both = replace(plain, plugin=(PLUGIN,))
     methods = {"-Oz": PLAIN, "rival": FAIR, "policy": plain, "plug-in": both}
+    if PLUGIN_VARIABLE not in os.environ:
+        return {
+            **{name: plan for name, plan in methods.items() if name != "plug-in"},
+            **{f"{name}, packed": _packed(methods[name]) for name in ("rival", "policy")},
+        }
     for part in parts:
         methods[f"plug-in, {part}"] = replace(both, linker=(*both.linker, SETTINGS.get(part, part)))
-    packed = {
-        f"{name}, packed": replace(methods[name], linker=(*methods[name].linker, PACKED))
-        for name in ("rival", "policy", "plug-in")
-    }
+    packed = {f"{name}, packed": _packed(methods[name]) for name in ("rival", "policy", "plug-in")}
     return {**methods, **packed}
+
+
+def _packed(plan: BinaryPlan) -> BinaryPlan:
+    return replace(plan, linker=(*plan.linker, PACKED))
 
 
 def measure(case: Case, group: str, have: set[str], parts: Sequence[str], keep: Path) -> Iterator[Row]:
@@ -215,7 +224,7 @@ def measure(case: Case, group: str, have: set[str], parts: Sequence[str], keep: 
             row = replace(empty, method=method, plan=plan.name, plugin=plugin if plan.plugin else "")
             try:
                 linked, compiling, first = bench.build(plan)
-                _, _, second = bench.build(plan)
+                second = bench.build(plan)[2] if method in TIMED else first
                 yield _measured(row, linked, compiling, min(first, second))
                 shutil.copy(linked, keep / _file_name(method))
             except ProjectError as error:
@@ -276,7 +285,7 @@ def _build_sources(
         more = [str(case.tree / word[2:]) for word in words if word.startswith("-I./")]
         run_command(
             [compilers[module.language == "c++"], *words, *(f"-I{one}" for one in more), "-w",
-             *flags, "-c", str(case.tree / module.file), "-o", str(output)],
+             *(OLD_C if compilers[0] != "gcc" else ()), *flags, "-c", str(case.tree / module.file), "-o", str(output)],
             case.tree / module.folder,
         )  # fmt: skip
         paths.append(str(output))
@@ -372,41 +381,57 @@ class Trial:
             return code or 0, output.read()
 
 
+USELESS = "useless"
 TESTED = ("-Oz", "rival, packed", "policy, packed", "plug-in, packed")
 
 
 def try_programs(
-    built: Path, test: PackageTest, found: Sequence[Case], files: Callable[[Case], Path]
+    built: Path,
+    test: PackageTest,
+    found: Sequence[Case],
+    files: Callable[[Case], Path],
+    have: set[tuple[str, str]],
 ) -> Iterator[tuple[str, str, str, int]]:
-    """Yield program, method, verdict and executed instructions for each linked program."""
+    """Yield program, method, verdict and executed instructions for each linked program.
+
+    Those in `have`, pairs of a program and a method, are not run again.
+    """
+    wanted = [
+        (case, [one for one in TESTED if (files(case) / _file_name(one)).is_file()])
+        for case in found
+        if not case.program.is_shared or case.program.tests.value == "passed"
+    ]
+    if all((case.name, one) in have for case, methods in wanted for one in methods):
+        return
     with ExitStack() as stack:
         package = stack.enter_context(lend_tree(built, test, unit_compiler.packages))
         counter = Path(stack.enter_context(scratch_directory("counter")))
         shutil.copy(_VALGRIND, counter)
         shutil.copytree(_COUNTER_LIBRARY, counter / "valgrind")
-        for case in found:
-            has_tests = case.program.tests.value == "passed"
-            if case.program.is_shared and not has_tests:
-                continue
+        for case, methods in wanted:
+            has_tests = case.program.tests.value == "passed" and (case.name, USELESS) not in have
             trial = Trial(package, test, counter, case.program, has_tests)
             if has_tests and trial.run(None)[0] == "passed":
-                yield case.name, "", "useless", 0  # the tests do not run this program
+                yield case.name, USELESS, "the tests do not run it", 0
                 trial.has_tests = False
-                if case.program.is_shared:
-                    continue
-            for method in TESTED:
-                linked = files(case) / _file_name(method)
-                if linked.is_file():
-                    yield case.name, method, *trial.run(linked)
+            if trial.has_tests or not case.program.is_shared:
+                for method in methods:
+                    if (case.name, method) not in have:
+                        yield case.name, method, *trial.run(files(case) / _file_name(method))
 
 
 def _measure_all(options: argparse.Namespace) -> None:
-    os.environ[PLUGIN_VARIABLE] = str(options.plugin.resolve())
+    if options.plugin:
+        os.environ[PLUGIN_VARIABLE] = str(options.plugin.resolve())
     have = defaultdict[str, set[str]](set)
     for line in whole_lines(options.rows):
         if "method" in line and (options.again not in line["method"] or not options.again):
             have[line["program"]].add(line["method"])
-    tested = {line["tested"] for line in whole_lines(options.rows) if "tested" in line}
+    tried = {
+        (line["program"], line["trial"])
+        for line in whole_lines(options.rows)
+        if "trial" in line and (not options.again or options.again not in line["trial"])
+    }
     keep = options.rows.with_suffix("")
     with scratch_directory("trees") as name:
         for test, found in cases(options.built, Path(name), options.per_package):
@@ -415,18 +440,17 @@ def _measure_all(options: argparse.Namespace) -> None:
                 folder.mkdir(parents=True, exist_ok=True)
                 for row in measure(case, options.group, have[case.name], options.part, folder):
                     append_line(options.rows, asdict(row), sync=False)
-                    print(f"{case.name}  {row.method}: {row.loaded} {row.code} {row.linking} {row.error}",
-                          flush=True)  # fmt: skip
-            if options.tests and test.package not in tested:
+                    print(f"{case.name}  {row.method} {row.error}", flush=True)
+            if options.tests:
                 place = lambda case: keep / case.name.replace("/", "%")  # noqa: E731
                 try:
-                    for program, method, said, executed in try_programs(options.built, test, found, place):
+                    trials = try_programs(options.built, test, found, place, tried)
+                    for program, method, said, executed in trials:
                         line = {"program": program, "trial": method, "tests": said, "executed": executed}
                         append_line(options.rows, line, sync=False)
-                        print(f"{program}  {method}: {said[:60]} {executed}", flush=True)
+                        print(f"{program}  {method}", flush=True)
                 except (CompilerGymError, OSError) as error:
                     print(f"{test.package}: no tests: {error}", flush=True)
-                append_line(options.rows, {"tested": test.package}, sync=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -437,7 +461,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     one = verbs.add_parser("measure")
     one.add_argument("built", type=Path)
     one.add_argument("rows", type=Path)
-    one.add_argument("--plugin", type=Path, required=True)
+    one.add_argument("--plugin", type=Path, help="without it, only the other methods")
     one.add_argument("--group", default="train")
     one.add_argument("--per-package", type=int, default=2)
     one.add_argument("--part", action="append", default=[], help="a part of the plug-in, or a switch")
