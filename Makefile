@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check house test test-docs test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy \
+.PHONY: help setup demo check house test test-docs test-all test-agents bench docs site tutorials wheel release-check native native-format native-tidy size-plugin \
   native-sanitize clean
 
 PYTHON ?= python3
@@ -122,6 +122,10 @@ native: $(BIN)/.tested ## Build and run the C++ tests
 	cmake -S . -B $(ENGINE) -DCOMPILER_GYM_TESTS=ON
 	cmake --build $(ENGINE) -j2
 	ctest --test-dir $(ENGINE) --output-on-failure -j2
+
+size-plugin: $(BIN)/.system ## Build the size plug-in for clang-22 and ld.lld-22, into build/size/native/linker/
+	@cmake -S . -B build/size -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_JIT=OFF >/dev/null
+	cmake --build build/size --target compiler_gym_size
 
 native-format: $(BIN)/.tested ## Compare the C++ files with .clang-format
 	clang-format-22 --dry-run --Werror $(filter %.cpp %.h,$(NATIVE))

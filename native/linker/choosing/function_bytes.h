@@ -1,0 +1,15 @@
+// Reads from an object how many bytes each function adds to a program.
+#pragma once
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/Support/MemoryBufferRef.h>
+#include <cstdint>
+#include <optional>
+
+namespace compiler_gym::linker {
+
+// The code of each function, its entry in the unwind table, its exception table and jump tables.
+// Nothing if the object cannot be read. Each function needs sections of its own.
+std::optional<llvm::StringMap<std::uint64_t>> read_function_bytes(llvm::MemoryBufferRef object);
+
+}  // namespace compiler_gym::linker

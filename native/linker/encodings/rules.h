@@ -1,0 +1,39 @@
+// The table of rules. A rule is one function in one file: it looks at an instruction of a function
+// that should be small and, where its conditions hold, writes a shorter one.
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/StringRef.h>
+
+namespace llvm {
+class MachineInstr;
+}
+
+namespace compiler_gym::linker {
+
+class Site;
+
+struct Rule {
+  llvm::StringLiteral name;  // in COMPILER_GYM_SIZE and in the counts
+  // Return whether the code was changed. A rule may change, replace or erase this instruction and
+  // those after it in its block, never those before it. It asks `Site::commit` before the change.
+  bool (*rewrite)(llvm::MachineInstr&, Site&);
+};
+
+bool byte_constant(llvm::MachineInstr&, Site&);
+bool early_zero(llvm::MachineInstr&, Site&);
+bool exchange(llvm::MachineInstr&, Site&);
+bool fold_address(llvm::MachineInstr&, Site&);
+bool leave(llvm::MachineInstr&, Site&);
+bool narrow(llvm::MachineInstr&, Site&);
+bool packed_single(llvm::MachineInstr&, Site&);
+bool plain_constant(llvm::MachineInstr&, Site&);
+bool pop_stack(llvm::MachineInstr&, Site&);
+bool push_move(llvm::MachineInstr&, Site&);
+bool push_stack(llvm::MachineInstr&, Site&);
+bool store_zero(llvm::MachineInstr&, Site&);
+
+// All rules, in the order in which they are tried at an instruction.
+llvm::ArrayRef<Rule> all_rules();
+
+}  // namespace compiler_gym::linker

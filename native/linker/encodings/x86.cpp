@@ -1,0 +1,76 @@
+#include "encodings/x86.h"
+
+#include <llvm/ADT/StringMap.h>
+#include <llvm/CodeGen/TargetInstrInfo.h>
+#include <llvm/CodeGen/TargetRegisterInfo.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/MathExtras.h>
+
+namespace compiler_gym::linker {
+namespace {
+
+constexpr const char* names[] = {
+#define OPCODE(name) #name,
+#include "encodings/opcodes.def"
+#undef OPCODE
+};
+
+constexpr const char* low_names[4][8] = {{"AL", "CL", "DL", "BL", "SPL", "BPL", "SIL", "DIL"},
+                                         {"AX", "CX", "DX", "BX", "SP", "BP", "SI", "DI"},
+                                         {"EAX", "ECX", "EDX", "EBX", "ESP", "EBP", "ESI", "EDI"},
+                                         {"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI"}};
+constexpr const char* suffixes[4] = {"B", "W", "D", ""};
+
+template <typename Table>
+unsigned look_up(const Table& table, const std::string& name) {
+  auto found = table.find(name);
+  if (found == table.end())
+    llvm::reportFatalInternalError("compiler_gym_size: this LLVM has no " + llvm::Twine(name));
+  return found->second;
+}
+
+}  // namespace
+
+const X86& X86::get(const llvm::TargetInstrInfo& instructions,
+                    const llvm::TargetRegisterInfo& registers) {
+  static const X86 x86(instructions, registers);
+  return x86;
+}
+
+X86::X86(const llvm::TargetInstrInfo& instructions, const llvm::TargetRegisterInfo& registers) {
+  llvm::StringMap<unsigned> by_name(instructions.getNumOpcodes());
+  for (unsigned i = 0; i < instructions.getNumOpcodes(); ++i) by_name[instructions.getName(i)] = i;
+  opcodes_.resize(instructions.getNumOpcodes(), OTHER);
+  for (unsigned i = OTHER + 1; i < OPCODES; ++i) {
+    numbers_[i] = look_up(by_name, names[i - 1]);
+    opcodes_[numbers_[i]] = Opcode(i);
+  }
+  by_name.clear();
+  for (unsigned i = 1; i < registers.getNumRegs(); ++i) by_name[registers.getName(i)] = i;
+  places_.resize(registers.getNumRegs(), 255);
+  for (unsigned width = 0; width < 4; ++width)
+    for (unsigned i = 0; i < NUMBERS; ++i) {
+      registers_[width][i] =
+          i < 8 ? look_up(by_name, low_names[width][i])
+                : look_up(by_name, (llvm::Twine('R') + llvm::Twine(i) + suffixes[width]).str());
+      places_[registers_[width][i].id()] = width * NUMBERS + i;
+    }
+  for (unsigned i = A; i <= B; ++i)
+    second_bytes_[i] = look_up(by_name, std::string(1, "ACDB"[i]) + "H");
+  flags_ = look_up(by_name, "EFLAGS");
+  rip_ = look_up(by_name, "RIP");
+}
+
+llvm::Register X86::gpr(unsigned number, unsigned bits) const {
+  return registers_[llvm::Log2_32(bits) - 3][number];
+}
+
+unsigned X86::number(llvm::Register of) const {
+  return of.isPhysical() && places_[of.id()] != 255 ? places_[of.id()] % NUMBERS : NUMBERS;
+}
+
+unsigned X86::bits(llvm::Register of) const {
+  return of.isPhysical() && places_[of.id()] != 255 ? 8u << places_[of.id()] / NUMBERS : 0;
+}
+
+}  // namespace compiler_gym::linker

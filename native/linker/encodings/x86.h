@@ -1,0 +1,59 @@
+// Names of opcodes and registers of x86-64, which LLVM numbers in headers that it does not install.
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/CodeGen/MachineInstr.h>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace llvm {
+class TargetInstrInfo;
+class TargetRegisterInfo;
+}  // namespace llvm
+
+namespace compiler_gym::linker {
+
+enum Opcode : std::uint16_t {
+  OTHER,
+#define OPCODE(name) name,
+#include "encodings/opcodes.def"
+#undef OPCODE
+  OPCODES
+};
+
+// Numbers of general registers as instructions encode them: from 8 on, they need a REX prefix.
+enum Number : unsigned { A, C, D, B, SP, BP, SI, DI, NUMBERS = 16 };
+
+class X86 {
+ public:
+  // Look the names up once for each process: they are the same for every function.
+  static const X86& get(const llvm::TargetInstrInfo&, const llvm::TargetRegisterInfo&);
+
+  unsigned number(Opcode opcode) const { return numbers_[opcode]; }
+  Opcode opcode(const llvm::MachineInstr& instruction) const {
+    return opcodes_[instruction.getOpcode()];
+  }
+  // Return the general register of a width of 8, 16, 32 or 64 bits.
+  llvm::Register gpr(unsigned number, unsigned bits) const;
+  // Return the number of a general register, or NUMBERS for any other and for AH, BH, CH and DH.
+  unsigned number(llvm::Register) const;
+  unsigned bits(llvm::Register) const;
+  // AH, CH, DH or BH.
+  llvm::Register second_byte(unsigned number) const { return second_bytes_[number]; }
+  llvm::Register flags() const { return flags_; }
+  llvm::Register rip() const { return rip_; }
+
+ private:
+  X86(const llvm::TargetInstrInfo&, const llvm::TargetRegisterInfo&);
+
+  std::array<unsigned, OPCODES> numbers_{};
+  std::vector<Opcode> opcodes_;
+  std::array<std::array<llvm::Register, NUMBERS>, 4> registers_;
+  std::array<llvm::Register, 4> second_bytes_;
+  std::vector<std::uint8_t> places_;  // of a register in the table above, or 255
+  llvm::Register flags_;
+  llvm::Register rip_;
+};
+
+}  // namespace compiler_gym::linker

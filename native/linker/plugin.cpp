@@ -1,0 +1,48 @@
+// The entry of the plug-in: what a linker or compiler calls when it loads the shared object.
+
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/PassInfo.h>
+#include <llvm/PassRegistry.h>
+#include <llvm/Plugins/PassPlugin.h>
+#include <llvm/Target/RegisterTargetPassConfigCallback.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "encodings/pass.h"
+#include "encodings/share_frames.h"
+#include "encodings/shift_frame.h"
+#include "switches.h"
+
+namespace compiler_gym::linker {
+namespace {
+
+// The first pass after the machine outliner that always runs. The rules come after the outliner
+// because they would make equal sequences differ, and before the pass that completes CFI.
+constexpr llvm::StringLiteral after_outliner = "x86-seses";
+
+void add_machine_passes(llvm::TargetMachine& machine, llvm::TargetPassConfig& passes) {
+  const llvm::Triple& triple = machine.getTargetTriple();
+  if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
+    return;
+  // Before the places of variables are computed, which follow the frame pointer.
+  passes.insertPass(&llvm::MachineBlockPlacementID, create_shift_frame_pass());
+  if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner)) {
+    passes.insertPass(place->getTypeInfo(), create_encodings_pass());
+    passes.insertPass(place->getTypeInfo(), create_share_frames_pass());
+  }
+}
+
+const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& machine,
+                                                         llvm::PassManagerBase&,
+                                                         llvm::TargetPassConfig* passes) {
+  add_machine_passes(machine, *passes);
+});
+
+}  // namespace
+}  // namespace compiler_gym::linker
+
+extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+  compiler_gym::linker::Switches::get();  // refuse mistakes before anything is compiled
+  return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder&) {}};
+}

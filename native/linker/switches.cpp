@@ -1,0 +1,89 @@
+#include "switches.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/Twine.h>
+#include <llvm/Support/raw_ostream.h>
+#include <cstdlib>
+
+namespace compiler_gym::linker {
+namespace {
+
+// A message and an end: LLVM's own way to end prints a stack and asks for a bug report.
+[[noreturn]] void refuse(llvm::StringRef part) {
+  llvm::errs() << "compiler_gym_size: cannot read '" << part
+               << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER, "
+                  "stats=FILE, effort=NUMBER or choices=FILE, separated by commas\n";
+  std::exit(1);
+}
+
+}  // namespace
+
+thread_local bool Switches::is_trial = false;
+
+Switches& Switches::get() {
+  static Switches switches(llvm::StringRef(std::getenv("COMPILER_GYM_SIZE")));
+  return switches;
+}
+
+Switches::Switches(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ',', -1, false);
+  for (llvm::StringRef part : parts) {
+    auto [key, value] = part.split('=');
+    if (key == "rules") {
+      only_listed_ = !value.starts_with("-");
+      llvm::SmallVector<llvm::StringRef> names;
+      value.split(names, only_listed_ ? '+' : '-', -1, false);
+      for (llvm::StringRef name : names) listed_[name.str()] = true;
+    } else if (key == "limit") {
+      if (value.getAsInteger(10, limit_)) refuse(part);
+    } else if (key == "stats" && !value.empty()) {
+      stats_path_ = value.str();
+    } else if (key == "effort") {
+      if (value.getAsInteger(10, effort_)) refuse(part);
+    } else if (key == "choices" && !value.empty()) {
+      std::error_code error;
+      choices_ = std::make_unique<llvm::raw_fd_ostream>(value, error);
+      if (error) refuse(part);
+    } else {
+      refuse(part);
+    }
+  }
+}
+
+void Switches::note(llvm::StringRef choice) {
+  if (!choices_) return;
+  std::lock_guard lock(mutex_);
+  *choices_ << choice << '\n';
+  choices_->flush();
+}
+
+void Switches::report() {
+  if (stats_path_.empty() || is_trial) return;
+  std::lock_guard lock(mutex_);
+  std::error_code error;
+  llvm::raw_fd_ostream stats(stats_path_, error);
+  for (const auto& [rule, count] : counts_) stats << rule << '\t' << count << '\n';
+  if (!last_.empty()) stats << "last\t" << last_ << '\n';
+}
+
+bool Switches::allows(llvm::StringRef rule) const {
+  return (listed_.find(rule) != listed_.end()) == only_listed_;
+}
+
+bool Switches::spend() {
+  if (is_trial) return true;
+  std::lock_guard lock(mutex_);
+  if (spent_ == limit_) return false;
+  ++spent_;
+  return true;
+}
+
+void Switches::count(llvm::StringRef rule, llvm::StringRef function) {
+  if (is_trial) return;
+  std::lock_guard lock(mutex_);
+  ++counts_[rule.str()];
+  last_ = (llvm::Twine(rule) + " in " + function).str();
+}
+
+}  // namespace compiler_gym::linker

@@ -1,0 +1,58 @@
+// What the environment variable COMPILER_GYM_SIZE chooses, and what is counted for it.
+//
+// A plug-in is loaded after the linker has read its options, so it cannot add any; see
+// docs/decisions/0063-a-plug-in-of-the-linker.md. The value is a list separated by commas:
+//
+//   COMPILER_GYM_SIZE=rules=-xchg-pop,limit=123,stats=/tmp/sizes.tsv
+//
+// `rules=-a-b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
+// rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
+// `effort` says how much code may be generated to choose from, in per cent of the program's, and 0
+// turns the choice off; `choices` names a file that gets a line for each function that had one.
+#pragma once
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/Support/raw_ostream.h>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace compiler_gym::linker {
+
+class Switches {
+ public:
+  // The switches of this process. A mistake in the variable ends the process with a message.
+  static Switches& get();
+
+  explicit Switches(llvm::StringRef text);
+
+  // Return whether the rule is on. Threads of a ThinLTO link may ask at the same time.
+  bool allows(llvm::StringRef rule) const;
+  // Return whether another rewrite is within the limit, and count it if so.
+  bool spend();
+  void count(llvm::StringRef rule, llvm::StringRef function);
+  unsigned effort() const { return effort_; }
+  // Add a line to the list of choices, if one is wanted.
+  void note(llvm::StringRef choice);
+  // Write the counts so far. Linkers end without running destructors.
+  void report();
+
+  // Set while this thread generates code only to measure it: nothing is counted or limited then.
+  static thread_local bool is_trial;
+
+ private:
+  bool only_listed_ = false;
+  std::map<std::string, bool, std::less<>> listed_;
+  std::uint64_t limit_ = UINT64_MAX;
+  std::uint64_t spent_ = 0;
+  std::string stats_path_;
+  std::map<std::string, std::uint64_t, std::less<>> counts_;
+  std::string last_;
+  unsigned effort_ = 100;
+  std::unique_ptr<llvm::raw_fd_ostream> choices_;
+  std::mutex mutex_;
+};
+
+}  // namespace compiler_gym::linker
