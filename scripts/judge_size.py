@@ -36,7 +36,7 @@ from compiler_gym.datasets import PackageTest
 from compiler_gym.envs.llvm.toolchain import OLD_C
 from compiler_gym.errors import CompilerGymError, ProjectError
 from compiler_gym.files import append_line, hash_file, scratch_directory, whole_lines
-from compiler_gym.sandbox import BUILD_FOLDER, RootedPlace, RunLimits, run_rooted
+from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
 from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Bench
 from compiler_gym.tools.corpus.llvm.packages import unit_compiler
 from compiler_gym.tools.corpus.packages import (
@@ -47,7 +47,7 @@ from compiler_gym.tools.corpus.packages import (
     lend_tree,
     read_results,
 )
-from compiler_gym.tools.learn.leaderboard import ScoreInterval, geometric_interval
+from compiler_gym.tools.learn.leaderboard import geometric_interval
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, Input, Unit, run_command
 from compiler_gym.tools.tune.llvm.policies import compute_features, read_policy
@@ -124,11 +124,12 @@ class Case:
         words = ["-shared"] if self.program.is_shared else []
         kept = ("-l", "-L", "-Wl,-soname", "-Wl,-rpath-link", "-rdynamic", "-Wl,-E", "-pthread")
         for word in self.program.libraries:
-            if word.startswith(("-L./", "-L.")):
-                words.append(word)
-            elif word.startswith(kept) or (word.endswith((".so", ".a")) and word.startswith(".")):
-                words.append(word)
-            elif word.startswith("-Wl,") and ".so" in word:  # the name after -Wl,-soname
+            if (
+                word.startswith(("-L./", "-L."))
+                or word.startswith(kept)
+                or (word.endswith((".so", ".a")) and word.startswith("."))
+                or (word.startswith("-Wl,") and ".so" in word)
+            ):
                 words.append(word)
         return [*words, *_LINK, *_LIBRARIES]
 
@@ -211,17 +212,23 @@ def _packed(plan: BinaryPlan) -> BinaryPlan:
     return replace(plan, linker=(*plan.linker, PACKED))
 
 
-def measure(case: Case, group: str, have: set[str], parts: Sequence[str], keep: Path) -> Iterator[Row]:
+def measure(
+    case: Case, group: str, have: set[str], parts: Sequence[str], keep: Path
+) -> Iterator[Row]:
     """Yield a row for each method that is not among `have`, and keep the linked files in `keep`."""
     empty = Row(case.name, case.result.package, group, "")
-    plugin = hash_file(Path(os.environ[PLUGIN_VARIABLE]))[:12] if PLUGIN_VARIABLE in os.environ else ""
+    plugin = (
+        hash_file(Path(os.environ[PLUGIN_VARIABLE]))[:12] if PLUGIN_VARIABLE in os.environ else ""
+    )
     with scratch_directory("judging") as name:
         folder = Path(name)
         bench = Bench(case.binary(folder / "modules"), folder)
         for method, plan in plans(case, parts).items():
             if method in have:
                 continue
-            row = replace(empty, method=method, plan=plan.name, plugin=plugin if plan.plugin else "")
+            row = replace(
+                empty, method=method, plan=plan.name, plugin=plugin if plan.plugin else ""
+            )
             try:
                 linked, compiling, first = bench.build(plan)
                 second = bench.build(plan)[2] if method in TIMED else first
@@ -281,7 +288,11 @@ def _build_sources(
         module = by_digest[digest]
         output = objects / f"{number}.o"
         command = CompilerCommand.parse(list(module.command), case.tree / module.folder)
-        words = [word for word in command.flags if not re.match(r"-(O|g|flto|W|fno-fat|f(ffat)-lto)", word)]
+        words = [
+            word
+            for word in command.flags
+            if not re.match(r"-(O|g|flto|W|fno-fat|f(ffat)-lto)", word)
+        ]
         more = [str(case.tree / word[2:]) for word in words if word.startswith("-I./")]
         run_command(
             [compilers[module.language == "c++"], *words, *(f"-I{one}" for one in more), "-w",
@@ -294,7 +305,10 @@ def _build_sources(
     lazy = case.program.is_shared
     if not lazy:
         archive = objects / "all.a"
-        run_command(["gcc-ar" if compilers[0] == "gcc" else "llvm-ar-22", "rcs", str(archive), *paths], objects)
+        run_command(
+            ["gcc-ar" if compilers[0] == "gcc" else "llvm-ar-22", "rcs", str(archive), *paths],
+            objects,
+        )
         paths = [str(archive)]
     run_command(
         [compilers[case.is_cxx], *linking, *paths, *case.words, "-s", "-o", str(output)], case.tree
@@ -340,7 +354,7 @@ class Trial:
                 contents = (
                     f"#!/bin/sh\nVALGRIND_LIB={_COUNTER}/valgrind exec {_COUNTER}/valgrind.bin "
                     f"--tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "
-                    f"--log-file={_COUNTER}/counts/%p {_COUNTER}/{shlex.quote(path.name)} \"$@\"\n"
+                    f'--log-file={_COUNTER}/counts/%p {_COUNTER}/{shlex.quote(path.name)} "$@"\n'
                 ).encode()
             else:
                 contents = linked.read_bytes()
@@ -446,11 +460,125 @@ def _measure_all(options: argparse.Namespace) -> None:
                 try:
                     trials = try_programs(options.built, test, found, place, tried)
                     for program, method, said, executed in trials:
-                        line = {"program": program, "trial": method, "tests": said, "executed": executed}
+                        line = {
+                            "program": program,
+                            "trial": method,
+                            "tests": said,
+                            "executed": executed,
+                        }
                         append_line(options.rows, line, sync=False)
                         print(f"{program}  {method}", flush=True)
                 except (CompilerGymError, OSError) as error:
                     print(f"{test.package}: no tests: {error}", flush=True)
+
+
+COMPARED = {
+    "code": ("code",),
+    "loaded": ("loaded",),
+    "file": ("file",),
+    "unwind": ("unwind",),
+    "linking": ("linking",),
+    "building": ("compiling", "linking"),
+    "executed": ("executed",),
+}
+"""What is compared, and the fields that are added for it."""
+
+
+def read_rows(paths: Iterable[Path]) -> dict[str, dict[str, Row]]:
+    """Return the newest row of each method by program, with the verdict and count of its trial."""
+    rows = defaultdict[str, dict[str, Row]](dict)
+    for path in paths:
+        trials: dict[tuple[str, str], dict[str, Any]] = {}
+        for line in whole_lines(path):
+            if "trial" in line:
+                trials[line["program"], line["trial"]] = line
+            else:
+                rows[line["program"]][line["method"]] = Row(**line)
+        for (program, method), line in trials.items():
+            if row := rows[program].get(method):
+                said = line["tests"]
+                rows[program][method] = replace(row, tests=said, executed=line["executed"])
+    return rows
+
+
+def compare(rows: dict[str, dict[str, Row]], method: str, rival: str) -> dict[str, Any]:
+    """Return the ratios of `method` to `rival` in every respect, with intervals over packages."""
+    pairs = [
+        (found[method], found[rival])
+        for found in rows.values()
+        if method in found and rival in found and found[method].code and found[rival].code
+    ]
+    result: dict[str, Any] = {"method": method, "rival": rival, "programs": len(pairs)}
+    for name, fields in COMPARED.items():
+        ratios: dict[str, float] = {}
+        packages = defaultdict[str, list[float]](list)
+        for ours, theirs in pairs:
+            # What a program executes that only says how to call it is all in the loader.
+            if name == "executed" and "passed" not in (ours.tests, theirs.tests):
+                continue
+            before = sum(getattr(theirs, one) for one in fields)
+            after = sum(getattr(ours, one) for one in fields)
+            if before and after:
+                ratios[ours.program] = after / before
+                packages[ours.package].append(after / before)
+        means = [geometric_interval(values) for values in packages.values()]
+        interval = geometric_interval([one.mean for one in means if one is not None])
+        if interval is not None:
+            worst = max(ratios, key=lambda program: ratios[program])
+            result[name] = {
+                **{key: round(value, 5) for key, value in asdict(interval).items()},
+                "programs": len(ratios), "packages": len(packages),
+                "larger": sum(ratio > 1 for ratio in ratios.values()),
+                "best": round(min(ratios.values()), 5),
+                "worst": round(ratios[worst], 5), "worst_program": worst,
+            }  # fmt: skip
+    result["tests"] = {
+        "same": sum(ours.tests == theirs.tests for ours, theirs in pairs if theirs.tests),
+        "differ": [ours.program for ours, theirs in pairs
+                   if theirs.tests and ours.tests and ours.tests != theirs.tests],
+    }  # fmt: skip
+    return result
+
+
+def _report(options: argparse.Namespace) -> None:
+    rows = read_rows(options.rows)
+    methods = {method for found in rows.values() for method in found}
+    comparisons = [
+        compare(rows, method, rival)
+        for rival in ("rival", "rival, packed", "policy", "policy, packed")
+        for method in sorted(methods)
+        if method != rival and (method.endswith("packed") == rival.endswith("packed"))
+    ]
+    document = {
+        "comparisons": comparisons,
+        "programs": {
+            program: {
+                method: {key: value for key, value in asdict(row).items()
+                         if value and key not in ("program", "method", "plan")}
+                for method, row in sorted(found.items())
+            }
+            for program, found in sorted(rows.items())
+        },
+    }  # fmt: skip
+    options.output.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+    for one in comparisons:
+        print(_table_row(one))
+
+
+def _table_row(one: dict[str, Any]) -> str:
+    def cell(name: str) -> str:
+        if name not in one:
+            return "-"
+        mean, low, high = (100 * (one[name][key] - 1) for key in ("mean", "low", "high"))
+        return f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+    sizes = " | ".join(cell(name) for name in ("loaded", "code", "file", "unwind"))
+    linking = f"{one['linking']['mean']:.2f}" if "linking" in one else "-"
+    larger = f"{one['loaded']['larger']}/{one['programs']}" if "loaded" in one else "-"
+    return (
+        f"| {one['method']} | {one['rival']} | {sizes} | {larger} | {linking} | "
+        f"{cell('executed')} |"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -464,11 +592,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     one.add_argument("--plugin", type=Path, help="without it, only the other methods")
     one.add_argument("--group", default="train")
     one.add_argument("--per-package", type=int, default=2)
-    one.add_argument("--part", action="append", default=[], help="a part of the plug-in, or a switch")
-    one.add_argument("--again", default="", help="measure methods with this text in their name again")
+    one.add_argument(
+        "--part", action="append", default=[], help="a part of the plug-in, or a switch"
+    )
+    one.add_argument(
+        "--again", default="", help="measure methods with this text in their name again"
+    )
     one.add_argument("--tests", action="store_true")
+    two = verbs.add_parser("report")
+    two.add_argument("rows", nargs="+", type=Path)
+    two.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
-    _measure_all(options)
+    (_measure_all if options.verb == "measure" else _report)(options)
 
 
 if __name__ == "__main__":
