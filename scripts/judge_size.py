@@ -213,7 +213,7 @@ def _packed(plan: BinaryPlan) -> BinaryPlan:
 
 
 def measure(
-    case: Case, group: str, have: set[str], parts: Sequence[str], keep: Path
+    case: Case, group: str, have: set[str], parts: Sequence[str], keep: Path, only: str = ""
 ) -> Iterator[Row]:
     """Yield a row for each method that is not among `have`, and keep the linked files in `keep`."""
     empty = Row(case.name, case.result.package, group, "")
@@ -224,7 +224,7 @@ def measure(
         folder = Path(name)
         bench = Bench(case.binary(folder / "modules"), folder)
         for method, plan in plans(case, parts).items():
-            if method in have:
+            if method in have or only not in method:
                 continue
             row = replace(
                 empty, method=method, plan=plan.name, plugin=plugin if plan.plugin else ""
@@ -237,7 +237,7 @@ def measure(
             except ProjectError as error:
                 yield replace(row, error=_shown(error))
         for method, build in (("-O2", _build_o2), ("GCC -Os -flto", _build_gcc)):
-            if method in have:
+            if method in have or only not in method:
                 continue
             row = replace(empty, method=method)
             try:
@@ -446,13 +446,15 @@ def _measure_all(options: argparse.Namespace) -> None:
         for line in whole_lines(options.rows)
         if "trial" in line and (not options.again or options.again not in line["trial"])
     }
-    keep = options.rows.with_suffix("")
+    keep = options.keep or options.rows.with_suffix("")
     with scratch_directory("trees") as name:
         for test, found in cases(options.built, Path(name), options.per_package):
             for case in found:
                 folder = keep / case.name.replace("/", "%")
                 folder.mkdir(parents=True, exist_ok=True)
-                for row in measure(case, options.group, have[case.name], options.part, folder):
+                for row in measure(
+                    case, options.group, have[case.name], options.part, folder, options.only
+                ):
                     append_line(options.rows, asdict(row), sync=False)
                     print(f"{case.name}  {row.method} {row.error}", flush=True)
             if options.tests:
@@ -598,6 +600,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     one.add_argument(
         "--again", default="", help="measure methods with this text in their name again"
     )
+    one.add_argument("--only", default="", help="measure only methods with this text")
+    one.add_argument("--keep", type=Path, help="where linked files are kept; beside ROWS")
     one.add_argument("--tests", action="store_true")
     two = verbs.add_parser("report")
     two.add_argument("rows", nargs="+", type=Path)
