@@ -32,12 +32,12 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.builds import CompilerCommand, measure_sizes, measure_unwinding
-from compiler_gym.datasets import PackageTest
+from compiler_gym.datasets import MeasuredRuns, PackageTest, RunSpec
 from compiler_gym.envs.llvm.toolchain import OLD_C
-from compiler_gym.errors import CompilerGymError, ProjectError
+from compiler_gym.errors import CompilerGymError, ObservationError, ProjectError
 from compiler_gym.files import append_line, hash_file, scratch_directory, whole_lines
 from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
-from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Bench
+from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Bench, list_programs, open_corpus
 from compiler_gym.tools.corpus.llvm.packages import unit_compiler
 from compiler_gym.tools.corpus.packages import (
     BuildOutcome,
@@ -189,6 +189,28 @@ def cases(built: Path, scratch: Path, per_package: int) -> Iterator[tuple[Packag
         )
 
 
+def dataset_cases(named: str, scratch: Path) -> Iterator[tuple[Case, RunSpec | None]]:
+    """Yield each program of a dataset as a case, with the way to run it."""
+    dataset = open_corpus(named, scratch)
+    for program in list_programs(dataset):
+        (data,) = program.modules()
+        module = scratch / f"{program.name.rpartition('/')[2]}.bc"
+        module.write_bytes(data)
+        name = program.name.partition("://")[2]
+        run = dataset.benchmark(program.name).run
+        linked = LinkedProgram(
+            module.stem,
+            module.stem,
+            len(data),
+            0,
+            0,
+            (module.stem,),
+            tuple(run.link if run else ()),
+        )
+        package = PackageResult(name, "", "", "", BuildOutcome.BUILT)
+        yield Case(package, linked, [module], scratch), run
+
+
 def plans(case: Case, parts: Sequence[str]) -> dict[str, BinaryPlan]:
     """Return the plan of each method of clang."""
     policy = read_policy(_POLICY)
@@ -237,7 +259,7 @@ def measure(
             except ProjectError as error:
                 yield replace(row, error=_shown(error))
         for method, build in (("-O2", _build_o2), ("GCC -Os -flto", _build_gcc)):
-            if method in have or only not in method:
+            if not case.result.modules or method in have or only not in method:
                 continue
             row = replace(empty, method=method)
             try:
@@ -396,7 +418,7 @@ class Trial:
 
 
 USELESS = "useless"
-TESTED = ("-Oz", "rival, packed", "policy, packed", "plug-in, packed")
+TESTED = ("rival, packed", "policy, packed", "plug-in, packed")
 
 
 def try_programs(
@@ -434,6 +456,19 @@ def try_programs(
                         yield case.name, method, *trial.run(files(case) / _file_name(method))
 
 
+def _count_runs(
+    case: Case, run: RunSpec, folder: Path, have: set[tuple[str, str]]
+) -> Iterator[Any]:
+    """Yield the same as `try_programs` for a program of a dataset, which has its own inputs."""
+    for method in TESTED:
+        linked = folder / _file_name(method)
+        if linked.is_file() and (case.name, method) not in have:
+            try:
+                yield case.name, method, "passed", MeasuredRuns(run).instructions(linked)
+            except ObservationError as error:
+                yield case.name, method, f"failed: {_shown(error)}", 0
+
+
 def _measure_all(options: argparse.Namespace) -> None:
     if options.plugin:
         os.environ[PLUGIN_VARIABLE] = str(options.plugin.resolve())
@@ -447,29 +482,37 @@ def _measure_all(options: argparse.Namespace) -> None:
         if "trial" in line and (not options.again or options.again not in line["trial"])
     }
     keep = options.keep or options.rows.with_suffix("")
+
+    def place(case: Case) -> Path:
+        folder = keep / case.name.replace("/", "%")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def build(case: Case) -> None:
+        mine = have[case.name]
+        for row in measure(case, options.group, mine, options.part, place(case), options.only):
+            append_line(options.rows, asdict(row), sync=False)
+            print(f"{case.name}  {row.method} {row.error}", flush=True)
+
+    def write(trials: Iterator[tuple[str, str, str, int]]) -> None:
+        for program, method, said, executed in trials:
+            line = {"program": program, "trial": method, "tests": said, "executed": executed}
+            append_line(options.rows, line, sync=False)
+            print(f"{program}  {method}", flush=True)
+
     with scratch_directory("trees") as name:
+        if not options.built.is_dir():
+            for case, run in dataset_cases(str(options.built), Path(name)):
+                build(case)
+                if options.tests and run is not None:
+                    write(_count_runs(case, run, place(case), tried))
+            return
         for test, found in cases(options.built, Path(name), options.per_package):
             for case in found:
-                folder = keep / case.name.replace("/", "%")
-                folder.mkdir(parents=True, exist_ok=True)
-                for row in measure(
-                    case, options.group, have[case.name], options.part, folder, options.only
-                ):
-                    append_line(options.rows, asdict(row), sync=False)
-                    print(f"{case.name}  {row.method} {row.error}", flush=True)
+                build(case)
             if options.tests:
-                place = lambda case: keep / case.name.replace("/", "%")  # noqa: E731
                 try:
-                    trials = try_programs(options.built, test, found, place, tried)
-                    for program, method, said, executed in trials:
-                        line = {
-                            "program": program,
-                            "trial": method,
-                            "tests": said,
-                            "executed": executed,
-                        }
-                        append_line(options.rows, line, sync=False)
-                        print(f"{program}  {method}", flush=True)
+                    write(try_programs(options.built, test, found, place, tried))
                 except (CompilerGymError, OSError) as error:
                     print(f"{test.package}: no tests: {error}", flush=True)
 
