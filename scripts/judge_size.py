@@ -23,6 +23,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -60,8 +61,10 @@ RULES_ONLY, CHOICE_ONLY = "rules only", "choice only"
 SETTINGS = {RULES_ONLY: "COMPILER_GYM_SIZE=effort=0", CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=none"}
 """How the plug-in is asked for one of its parts."""
 TIMED = ("rival, packed", "policy, packed", "plug-in, packed")
-"""The methods that are linked twice, because the times of their links are compared."""
+"""The methods that are linked twice if that is short, because their times are compared."""
+_SHORT = 1.5
 _POLICY = Path("src/compiler_gym/tools/tune/llvm/policies/size.json")
+_LOCK = Path(__file__).with_name("size_packages.toml")
 _LINK = ("-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-all")
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
 _LIMITS = RunLimits(200, 0, 1 << 30, 512, 4 << 30, 4096)
@@ -69,8 +72,6 @@ _VALGRIND = Path("/usr/bin/valgrind.bin")
 _COUNTER_LIBRARY = Path("/usr/libexec/valgrind")
 _COUNTER = "/run/counter"
 _COUNT = re.compile(rb"I\s+refs:\s+([\d,]+)")
-_TREE_WORD = re.compile(r"^(-I|-iquote|-isystem|-include)?\./")
-_GOALS = {"loaded": -0.07, "code": -0.06}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class Row:
     unwind: int = 0
     compiling: float = 0.0
     linking: float = 0.0
-    """Processor seconds of the link; the smaller of two."""
+    """Processor seconds of the link; the smaller of two if it is short."""
     error: str = ""
     tests: str = ""
     """``passed``, ``failed``, ``useless``, or what the program answered when asked for help."""
@@ -134,7 +135,7 @@ class Case:
         return [*words, *_LINK, *_LIBRARIES]
 
     def binary(self, folder: Path) -> Binary:
-        """Return the program as one archive of its modules, of which a program takes what it needs."""
+        """Return the program: one archive of its modules, of which it takes what it needs."""
         folder.mkdir(parents=True, exist_ok=True)
         units: list[Unit] = []
         for number, module in enumerate(self.modules):
@@ -160,8 +161,9 @@ class Case:
 
 
 def cases(built: Path, scratch: Path, per_package: int) -> Iterator[tuple[PackageTest, list[Case]]]:
-    """Yield the largest programs of each built package, with the package's test."""
-    for folder, result in read_results(built):
+    """Yield the largest programs of each built package, with its test; small packages first."""
+    results = sorted(read_results(built), key=lambda one: sum(m.size for m in one[1].modules))
+    for folder, result in results:
         programs = sorted(result.programs, key=lambda one: (-one.instructions, one.name))
         if result.outcome is not BuildOutcome.BUILT or not programs:
             continue
@@ -253,7 +255,8 @@ def measure(
             )
             try:
                 linked, compiling, first = bench.build(plan)
-                second = bench.build(plan)[2] if method in TIMED else first
+                is_short = first < _SHORT and method in TIMED
+                second = bench.build(plan)[2] if is_short else first
                 yield _measured(row, linked, compiling, min(first, second))
                 shutil.copy(linked, keep / _file_name(method))
             except ProjectError as error:
@@ -316,9 +319,11 @@ def _build_sources(
             if not re.match(r"-(O|g|flto|W|fno-fat|f(ffat)-lto)", word)
         ]
         more = [str(case.tree / word[2:]) for word in words if word.startswith("-I./")]
+        forgiven = OLD_C if compilers[0] != "gcc" else ()
+        source = str(case.tree / module.file)
         run_command(
             [compilers[module.language == "c++"], *words, *(f"-I{one}" for one in more), "-w",
-             *(OLD_C if compilers[0] != "gcc" else ()), *flags, "-c", str(case.tree / module.file), "-o", str(output)],
+             *forgiven, *flags, "-c", source, "-o", str(output)],
             case.tree / module.folder,
         )  # fmt: skip
         paths.append(str(output))
@@ -404,9 +409,10 @@ class Trial:
 
     def _step(self, command: Sequence[str], directory: str) -> tuple[int, bytes]:
         with tempfile.TemporaryFile() as output:
+            also = {_COUNTER: self.counter}
             report = run_rooted(
                 command,
-                RootedPlace(self.package.root, self.package.work, directory, {_COUNTER: self.counter}),
+                RootedPlace(self.package.root, self.package.work, directory, also),
                 limits=_LIMITS if self.has_tests else replace(_LIMITS, seconds=20),
                 environment={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/nonexistent",
                              "LC_ALL": "C.UTF-8", "TZ": "UTC"},
@@ -586,7 +592,12 @@ def compare(rows: dict[str, dict[str, Row]], method: str, rival: str) -> dict[st
 
 
 def _report(options: argparse.Namespace) -> None:
+    groups = tomllib.loads(_LOCK.read_text())["groups"]
     rows = read_rows(options.rows)
+    if options.group:
+        # Spares that replaced no package do not count.
+        rows = {name: found for name, found in rows.items()
+                if name.partition("/")[0] in groups[options.group]}  # fmt: skip
     methods = {method for found in rows.values() for method in found}
     comparisons = [
         compare(rows, method, rival)
@@ -649,6 +660,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     two = verbs.add_parser("report")
     two.add_argument("rows", nargs="+", type=Path)
     two.add_argument("--output", type=Path, required=True)
+    two.add_argument("--group", default="", help="a group of the lock; all rows without it")
     options = parser.parse_args(arguments)
     (_measure_all if options.verb == "measure" else _report)(options)
 
