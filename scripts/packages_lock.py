@@ -13,10 +13,14 @@ Of these, the sections of the archive (games, math, mail, sound, ...) take turns
 order is that of the digests of the names: nobody picked one by hand. Run it as
 ``python -m scripts.packages_lock CACHE FILE [NAME ...]``; the names are those of sources that are
 known not to be had.
+
+``--after LOCK`` continues the same order behind the packages of an existing lock, so that the new
+packages have never been looked at: ``--small`` and ``--large`` say how many of each size. Their
+names are printed in the order of the draw.
 """
 
+import argparse
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from hashlib import sha256
@@ -31,12 +35,14 @@ from compiler_gym.tools.corpus.packages import (
     PackageLock,
     PrivateApt,
     UnpackedSupplier,
+    find_lock,
     may_be_c,
+    read_lock,
     write_lock,
 )
 
-SIZES = ((70, 30_000, 300_000), (30, 300_001, 1_000_000))
-"""How many packages, and the bytes of their upstream archives."""
+SIZES = ((30_000, 300_000), (300_001, 1_000_000))
+"""The bytes of their upstream archives: the smaller ones and the larger ones."""
 MIRRORS = (
     "http://deb.debian.org/debian bookworm main",
     "http://deb.debian.org/debian-security bookworm-security main",
@@ -54,19 +60,35 @@ _SERIES = re.compile(r"[-.0-9]+$")
 
 
 def main() -> None:
-    """Write the lock; the arguments are a cache, the file, and sources that are not to be had."""
-    cache, path, missing = Path(sys.argv[1]), Path(sys.argv[2]), set(sys.argv[3:])
-    apt = PrivateApt(cache / "apt", MIRRORS).prepare()
+    """Write the lock."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("file", type=Path, help="where to write the lock")
+    parser.add_argument("missing", nargs="*", help="sources that are not to be had")
+    parser.add_argument("--after", help="the lock whose packages were drawn before")
+    parser.add_argument("--small", type=int, default=70, help="packages up to 300 kB")
+    parser.add_argument("--large", type=int, default=30, help="packages up to 1 MB")
+    options = parser.parse_args()
+    drawn = read_lock(find_lock(options.after)).packages if options.after else ()
+    left_out = {*options.missing, *(package.name for package in drawn)}
+    series = {_SERIES.sub("", package.name) for package in drawn}
+    apt = PrivateApt(options.cache / "apt", MIRRORS).prepare()
     sources = [fields for fields in apt.sources() if _counts(fields)]
     front_end = parts("corpus_builders")["llvm"].load().unit_compiler
-    supplier = UnpackedSupplier(cache, PackageLock(MIRRORS, ()), front_end.packages)
+    supplier = UnpackedSupplier(options.cache, PackageLock(MIRRORS, ()), front_end.packages)
     names: list[str] = []
-    for count, least, most in SIZES:
+    for count, (least, most) in zip((options.small, options.large), SIZES, strict=True):
         found = {one["Package"]: one for one in sources if least <= _upstream_bytes(one) <= most}
-        order = (name for name in _in_turns(found) if name not in missing)
-        names += islice((name for name in order if _is_there(supplier, found[name])), count)
+        order = (
+            name
+            for name in _in_turns(found)
+            if name not in left_out and _SERIES.sub("", name) not in series
+        )
+        chosen = list(islice((name for name in order if _is_there(supplier, found[name])), count))
         print(f"{len(found)} packages of {least:,} to {most:,} bytes fulfil the rule", flush=True)
-    write_lock(path, supplier.lock_packages(sorted(names)))
+        print("drawn:", *chosen, flush=True)
+        names += chosen
+    write_lock(options.file, supplier.lock_packages(sorted(names)))
 
 
 def _is_there(supplier: UnpackedSupplier, fields: dict[str, str]) -> bool:

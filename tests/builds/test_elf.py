@@ -18,6 +18,7 @@ from compiler_gym.builds import (
     function_sizes,
     is_shared_library,
     measure_sizes,
+    measure_unwinding,
     read_exported_symbols,
     read_needed_symbols,
 )
@@ -41,9 +42,10 @@ def test_the_text_is_that_of_llvm_size(program: Path) -> None:
     listed = subprocess.run(
         ["llvm-size-22", "-A", program], capture_output=True, text=True, check=True
     ).stdout
-    (text,) = (int(line.split()[1]) for line in listed.splitlines() if line.startswith(".text"))
-    assert measure_sizes(program).text == text
+    sizes = {name: int(size) for name, size, *_ in map(str.split, listed.splitlines()[2:-2])}
+    assert measure_sizes(program).text == sizes[".text"]
     assert measure_sizes(program).total == program.stat().st_size
+    assert measure_unwinding(program) == sizes[".eh_frame"] + sizes[".eh_frame_hdr"] > 0
 
 
 @pytest.mark.skipif(shutil.which("ld.lld-22") is None, reason="needs clang-22 and lld-22")

@@ -22,6 +22,7 @@ __all__ = [
     "is_elf",
     "is_shared_library",
     "measure_sizes",
+    "measure_unwinding",
     "read_code",
     "read_exported_symbols",
     "read_needed_symbols",
@@ -44,6 +45,7 @@ _CODE = (
 )  # fmt: skip
 """Sections of linked code: linkers may separate it by how often it runs. BOLT writes cold code to
 into a separate section, and keeps the old code in the file."""
+_UNWINDING = (".eh_frame", ".eh_frame_hdr", ".gcc_except_table")
 _ELSEWHERE = 0xFFFF
 """The index in the header if the real index does not fit."""
 RELOCATABLE = 1
@@ -109,6 +111,12 @@ def measure_sizes(path: Path) -> Sizes:
         )
         return Sizes(text, loaded, len(data))
     return Sizes(text, sum(_loadable(path, data)), len(data))
+
+
+def measure_unwinding(path: Path) -> int:
+    """Return the bytes of the unwind and exception tables in the ELF file `path`."""
+    sections = _sections(path, _read(path))
+    return sum(section.size for section in sections if section.name in _UNWINDING)
 
 
 def count_packed_bytes(path: Path) -> int:

@@ -77,6 +77,14 @@ class Bench:
 
         Raises `ProjectError` if compiling or linking fails.
         """
+        linked, compiling, linking = self.build(plan)
+        return measure_sizes(linked), compiling + linking
+
+    def build(self, plan: BinaryPlan) -> tuple[Path, float, float]:
+        """Return the stripped file, and the processor times of compiling and of linking.
+
+        The next build overwrites the file. Raises `ProjectError` if compiling or linking fails.
+        """
         flags, late = self._make_flags(plan)
         if flags not in self._objects:
             started = _processor_time()
@@ -84,8 +92,8 @@ class Bench:
             self._objects[flags] = paths, _processor_time() - started
         objects, seconds = self._objects[flags]
         started = _processor_time()
-        sizes = measure_sizes(self._linker.link("linked", objects, late))
-        return sizes, seconds + _processor_time() - started
+        linked = self._linker.link("linked", objects, late)
+        return linked, seconds, _processor_time() - started
 
     def instructions(self, plan: BinaryPlan) -> int:
         """Return the number of instructions in all modules after the passes of `plan`."""
