@@ -37,7 +37,6 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
     plugin_hash,
 )
 from compiler_gym.tools.tune.llvm.whole import make_whole
-from tests.stand_ins import stand_in
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -109,7 +108,7 @@ def test_a_static_tool_and_another_llvm_cannot_load_it(tools: Path, name: str) -
 
 
 def test_another_machine_cannot_load_it(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "machine", stand_in(lambda: "aarch64"))
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     assert explain_problem() == "it is for x86_64, but this machine is aarch64"
 
 

@@ -60,8 +60,7 @@ FRAMES = "-fno-omit-frame-pointer"
 """Gives each function a frame pointer. Small code pushes and pops constants, and without a frame
 pointer each of these needs an unwind table entry, which takes more space than the pointer."""
 LEAVES = "-momit-leaf-frame-pointer"
-"""With `FRAMES`, leaves out the frame pointers of functions without calls, which need few unwind
-table entries."""
+"""Restricts `FRAMES` to functions with calls; the others need few unwind table entries."""
 _NON_LEAF = "non-leaf-no-reserve"
 """The attribute that clang writes for `FRAMES` and `LEAVES`."""
 FRONT_END_FLAGS = (FRAMES, LEAVES, "-fno-plt")
