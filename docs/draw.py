@@ -225,6 +225,18 @@ def episode_of_the_inliner() -> Drawing:
     return d
 
 
+def episode_of_rules() -> Drawing:
+    """Rules about inlining, one after the other."""
+    rules = ["inline = cost < 40", "inline = cost < 15", "inline = cost < 0"]
+    with compiler_gym.make("llvm-rule-v0", benchmark="rule-programs-v0/small") as env:
+        env.reset()
+        costs = [float(env.observation["LoadedBytes"])]
+        for rule in rules:
+            env.step(rule)
+            costs.append(float(env.observation["LoadedBytes"]))
+    return _steps(["reset", *rules], costs, "loaded bytes", ("no rule", costs[0]))
+
+
 def episode_of_gcc() -> Drawing:
     """Options one after the other on crc32."""
     options = "-Os -fno-gcse -fno-ivopts -fno-tree-ter -fipa-pta -fno-inline -fno-align-functions"
@@ -300,6 +312,7 @@ PICTURES: dict[str, Callable[[], Drawing]] = {
     "projects": projects,
     "episode-llvm-v0": episode_of_llvm,
     "episode-llvm-inline-v0": episode_of_the_inliner,
+    "episode-llvm-rule-v0": episode_of_rules,
     "episode-gcc-v0": episode_of_gcc,
     "episode-loop_tool-v0": episode_of_loop_tool,
     "episode-mlir-v0": episode_of_mlir,

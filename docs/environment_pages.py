@@ -52,6 +52,16 @@ SAID = {
         "`v0` is the first.",
         'env.reset(benchmark="cbench-v1/bitcount")\nenv.step(env.action_space["inline"])',
     ),
+    "llvm-rule": Said(
+        "A program is a set of C and C++ programs, linked by stock `ld.lld` with the size plug-in."
+        "\nEach step gives the linker a rule: a formula or C++ source that makes its decisions.",
+        "When a rule breaks a program: the reward of the episode is taken back, and the "
+        "observation `Problem` names the program and the function.",
+        "rules",
+        "Loaded bytes of the programs of `small` with no rule, and with a rule about inlining.",
+        "`v0` is the first.",
+        'env.reset(benchmark="rule-programs-v0/small")\nenv.step("inline = cost < 0")',
+    ),
     "gcc": Said(
         "A program is C source, preprocessed once. Its state is a setting of the options of a GCC:"
         "\nthe level, flags and parameters. Each step changes the setting.",

@@ -104,7 +104,7 @@ def find_rewrite(case: Case, is_broken: Callable[[Path], bool]) -> tuple[int, st
 
 
 def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
-    """Return ``same`` or ``useless`` for the program of `seed`, or a description of what differs."""
+    """Return ``same`` or ``useless`` for the program of `seed`, or what differs."""
     source, module = folder / f"{seed}.c", folder / f"{seed}.o"
     made = ["csmith", "--seed", str(seed), "--output", str(source)]
     subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING)

@@ -27,8 +27,9 @@ _TITLES = {
 
 
 def read_ladder() -> dict[str, dict[str, int]]:
-    """Return the loaded bytes of each project after each step, as measured last."""
-    return json.loads(_RESULTS.read_text(encoding="utf-8"))
+    """Return the loaded bytes after each step, as measured last, of projects with all steps."""
+    rows = json.loads(_RESULTS.read_text(encoding="utf-8"))
+    return {name: row for name, row in rows.items() if LADDER.keys() <= row.keys()}
 
 
 def measure_ladder(project: Project, into: Path, compilations: int) -> None:

@@ -3,9 +3,9 @@
 
 ``features`` computes the features of a program's modules, ``choosing`` ranks a policy's plans for
 them, and ``linking`` links for ``cc --policy``. ``rust`` finds out which links of rustc a plan can
-improve, and ``rustc`` the flags for an installed one. None of them imports numpy, because a build calls
-its compiler often. The shipped policies are files in this folder; the sibling package ``learning``
-trains them.
+improve, and ``rustc`` the flags for an installed one. None of them imports numpy, because a build
+calls its compiler often. The shipped policies are files in this folder; the sibling package
+``learning`` trains them.
 """
 
 from typing import TYPE_CHECKING
