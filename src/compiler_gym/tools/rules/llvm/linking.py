@@ -20,8 +20,7 @@ from compiler_gym.builds import measure_sizes
 from compiler_gym.datasets import RunCase, RunLimits, find_bundled_folder, make_run_spec
 from compiler_gym.envs.llvm.toolchain import MAJOR, tool_name
 from compiler_gym.errors import CompilerError, EnvironmentNotSupported, InvalidParameterError
-from compiler_gym.files import keep
-from compiler_gym.files.paths import cache_path
+from compiler_gym.files import cache_path, keep
 from compiler_gym.sandbox import Sandbox, choose_tier, run_tool_boxed
 from compiler_gym.tools.rules.llvm.rule import Rule
 from compiler_gym.tools.tune.llvm.linking import QUIET, frame_words, plain_words
