@@ -44,6 +44,7 @@ _FUNCTION = re.compile(r"function:? '?@?([\w.$]+)'?")
 _COMPILING = ("-shared", "-fPIC", "-O1", "-std=c++20", "-fno-rtti", "-fno-exceptions", "-w")
 _LLVM_HEADERS = f"/usr/lib/llvm-{MAJOR}/include"
 _VERIFY = "-Wl,-mllvm,-verify-machineinstrs"
+_SMALL = ("minsize", "optsize")
 _CASES = 2
 """The number of inputs that a program is run on."""
 _MOST_QUOTED = 500
@@ -182,9 +183,11 @@ class RuleBench:
             settings.append(f"encoding={self._compile(rule.encoding)}")
         words = [f"COMPILER_GYM_SIZE={','.join(settings)}", *plain_words(self._plan)]
         words += [_VERIFY] if rule.encoding else []
-        frames = frame_words(
-            self._plan, list_functions([module.read_bytes()]), self._folder / "frames.csv"
-        )
+        functions = list_functions([module.read_bytes()])
+        attributes = self._folder / "attributes.csv"
+        frames = frame_words(self._plan, functions, attributes)
+        with attributes.open("a", errors="replace") as file:  # as clang -Oz marks them
+            file.writelines(f"{name},{kind}\n" for name in functions for kind in _SMALL)
         output = self._output(name)
         link = make_run_spec(name).link
         command = with_settings([*words, *frames, *QUIET, str(module), *link, "-o", str(output)])
