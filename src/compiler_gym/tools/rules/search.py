@@ -55,7 +55,7 @@ def search_rules(
         rule = propose(history)
         env.reset()
         _, reward, _, truncated, info = env.step(rule)
-        problem = info.get("error_details", "") if truncated else env.observation["Problem"]
+        problem = info.get("error_details", "") if truncated else env.observation["RuleProblem"]
         trial = Trial(rule, 0.0 if problem else float(reward), problem)
         if log is not None:
             append_line(log, trial.dict())

@@ -16,18 +16,18 @@ class TestLlvmRule(EnvironmentConformance):
     env_id = "llvm-rule-v0"
     kwargs: ClassVar = {
         "benchmark": "benchmark://rule-programs-v0/crc32",
-        "observation_space": "Effect",
+        "observation_space": "RuleEffect",
         "reward_space": "LoadedBytes",
     }
-    action_spaces = ("Rule",)
-    observations = ("Rule", "Effect", "LoadedBytes", "Inputs")
+    action_spaces = ("LinkerRules",)
+    observations = ("RuleText", "RuleEffect", "LoadedBytes", "RuleInputs")
     steps = 4
 
 
 @pytest.fixture
 def env() -> Iterator[CompilerEnv]:
     with compiler_gym.make(
-        "llvm-rule-v0", observation_space="Effect", reward_space="LoadedBytes"
+        "llvm-rule-v0", observation_space="RuleEffect", reward_space="LoadedBytes"
     ) as env:
         env.reset()
         yield env
@@ -48,7 +48,7 @@ def test_a_text_that_is_not_a_rule_changes_nothing_but_the_problem(env: Compiler
     for text, problem in (("hello", "is not a rule"), ("frame = loops", "no input 'loops'")):
         effect, reward, terminated, truncated, _ = env.step(text)
         assert (reward, terminated, truncated) == (0, False, False)
-        assert problem in env.observation["Problem"]
+        assert problem in env.observation["RuleProblem"]
         assert effect["rule"] == "frame = 0"
     assert env.observation["LoadedBytes"] == before
 
@@ -62,7 +62,7 @@ def test_a_rule_that_breaks_a_program_ends_the_episode_and_earns_nothing(
     _, _, terminated, truncated, _ = env.step("inline = arguments > 0")
     assert terminated
     assert not truncated
-    assert "is broken: its link takes more than 0.01 s" in env.observation["Problem"]
+    assert "is broken: its link takes more than 0.01 s" in env.observation["RuleProblem"]
     assert env.episode_reward == 0
 
 

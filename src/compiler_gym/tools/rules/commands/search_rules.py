@@ -6,11 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from compiler_gym.cli.kit.options import CompilerName
 from compiler_gym.cli.kit.output import Json, output, print_json
 
 __all__ = ["search_rules"]
-
-_SETS = "benchmark://rule-programs-v0"
 
 
 def search_rules(
@@ -35,6 +34,7 @@ def search_rules(
         Path | None,
         typer.Option("--output", help="Log of trials; an existing one is continued."),
     ] = None,
+    compiler: CompilerName = None,
     json: Json = False,
 ) -> None:
     """Search for a rule that makes the linker save bytes.
@@ -45,15 +45,14 @@ def search_rules(
     compiler-gym search-rules --programs train --trials 300 --output trials.jsonl
     """
     from compiler_gym.errors import InvalidParameterError, UnknownNameError, unknown_name
-    from compiler_gym.lazy import load_from_file
+    from compiler_gym.lazy import load_from_file, part
     from compiler_gym.registration import make
     from compiler_gym.tools.rules import search_rules as search
-    from compiler_gym.tools.rules.llvm.evolution import Evolution
-    from compiler_gym.tools.rules.llvm.rule import INPUTS
 
-    if unknown := [name for name in decision or () if name not in INPUTS]:
-        raise UnknownNameError(unknown_name("decision", unknown[0], list(INPUTS)))
-    proposer: Any = Evolution(tuple(decision or INPUTS), seed)
+    rules = part("rules", compiler)
+    if unknown := [name for name in decision or () if name not in rules.DECISIONS]:
+        raise UnknownNameError(unknown_name("decision", unknown[0], list(rules.DECISIONS)))
+    proposer: Any = rules.Evolution(tuple(decision or rules.DECISIONS), seed)
     if propose is not None:
         path, _, name = propose.partition(":")
         try:
@@ -68,13 +67,13 @@ def search_rules(
             best = trial.saved
             output().print(f"{best:,.0f} bytes: {trial.rule}", markup=False, soft_wrap=True)
 
-    with make("llvm-rule-v0", reward_space="LoadedBytes") as env:
-        env.reset(benchmark=f"{_SETS}/{programs}")
+    with make(rules.ENVIRONMENT, reward_space="LoadedBytes") as env:
+        env.reset(benchmark=f"{rules.PROGRAM_SETS}/{programs}")
         history = search(env, proposer, trials=trials, log=file, watch=show)
         winner = max(history, key=lambda trial: trial.saved)
         judged: dict[str, dict[str, float]] = {}
         for name in dict.fromkeys([programs, *(judge_on or ())]):
-            env.reset(benchmark=f"{_SETS}/{name}")
+            env.reset(benchmark=f"{rules.PROGRAM_SETS}/{name}")
             _, saved, *_ = env.step(winner.rule)
             judged[name] = {"saved": float(saved), "plain": env.observation["LoadedBytesPlain"]}
     curve = [max(trial.saved for trial in history[: n + 1]) for n in range(len(history))]

@@ -28,7 +28,7 @@ llvm_rule = Compiler(
         EnvironmentId(
             "llvm-rule-v0",
             {},
-            {"observation_space": "Effect", "reward_space": "LoadedBytes"},
+            {"observation_space": "RuleEffect", "reward_space": "LoadedBytes"},
         ),
     ),
 )

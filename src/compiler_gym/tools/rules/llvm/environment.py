@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from compiler_gym.core import CompilerEnv, CompilerEnvState
 from compiler_gym.datasets import Dataset
-from compiler_gym.errors import RequestError, ValidationError
+from compiler_gym.errors import RequestError
 from compiler_gym.files import scratch_directory
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import Reward
@@ -21,6 +21,7 @@ from compiler_gym.validation import (
     Finding,
     Rung,
     Subject,
+    ValidationError,
     ValidationResult,
     choose_rungs,
     climb,
@@ -36,12 +37,12 @@ class LlvmRuleEnv(CompilerEnv):
     """Write a rule that decides inside stock lld, and save loaded bytes.
 
     - Actions: texts. Each line ``NAME = FORMULA`` replaces the rule for one decision.
-    - Observations: ``Effect``, the rule and the loaded bytes of each program; ``Problem`` with the
-      last action; ``Inputs``, the header that documents formulas; ``LoadedBytes`` and
-      ``LoadedBytesPlain``.
+    - Observations: ``RuleEffect``, the rule and the loaded bytes of each program;
+      ``RuleProblem`` with the last action; ``RuleInputs``, the header that documents formulas;
+      ``LoadedBytes`` and ``LoadedBytesPlain``.
     - Reward: the loaded bytes that the rule saves on all programs, against the same link without
       a rule.
-    - End: an episode ends with a rule that breaks a program. ``Problem`` then names the program
+    - End: an episode ends with a rule that breaks a program. ``RuleProblem`` then names the program
       and the first decision that breaks it, and everything earned is taken back. A text that is
       not a rule changes nothing.
     - Programs: sets of bundled programs, ``rule-programs-v0``.
@@ -55,7 +56,7 @@ class LlvmRuleEnv(CompilerEnv):
     """
 
     default_benchmark: ClassVar[str | None] = "benchmark://rule-programs-v0/small"
-    state_observation: ClassVar[str | None] = "Rule"
+    state_observation: ClassVar[str | None] = "RuleText"
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class LlvmRuleEnv(CompilerEnv):
     def commandline(self) -> str:
         """Return the rule, which alone decides the result of an episode."""
         if self.episode.has_program:
-            return self.observation["Rule"]
+            return self.observation["RuleText"]
         rule = Rule()
         for action in self.actions:
             with contextlib.suppress(RequestError):  # it was not a rule, and changed nothing
@@ -97,17 +98,17 @@ class LlvmRuleEnv(CompilerEnv):
         return climb(state, self._twin, choose_rungs(_RUNGS, rungs))
 
     def _state_hash(self) -> str | None:
-        return self.observation["Rule"]
+        return self.observation["RuleText"]
 
     def _render_text(self) -> str:
-        effect = self.observation["Effect"]
+        effect = self.observation["RuleEffect"]
         lines = [f"{p['program']}: {p['plain']:,} -> {p['loaded']:,}" for p in effect["programs"]]
-        return "\n".join(filter(None, [effect["rule"], self.observation["Problem"], *lines]))
+        return "\n".join(filter(None, [effect["rule"], self.observation["RuleProblem"], *lines]))
 
 
 def _check_runs(subject: Subject) -> Finding:
     names = subject.benchmark.contents.decode().split("\n")
-    rule = Rule().edit(subject.env.observation["Rule"])
+    rule = Rule().edit(subject.env.observation["RuleText"])
     numbers = [secrets.randbelow(_MOST_NUMBER) for _ in range(_FRESH)]
     with scratch_directory("rules") as folder:
         broken = RuleBench(names, Path(folder)).run_more(rule, numbers)

@@ -9,10 +9,17 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compiler_gym.tools.rules.llvm.rule import Rule, list_inputs
+from compiler_gym.tools.rules.llvm.rule import INPUTS, Rule, list_inputs
 from compiler_gym.tools.rules.search import Trial
 
-__all__ = ["Evolution"]
+__all__ = ["DECISIONS", "ENVIRONMENT", "PROGRAM_SETS", "Evolution"]
+
+DECISIONS = tuple(INPUTS)
+"""The decisions that formulas can take over."""
+ENVIRONMENT = "llvm-rule-v0"
+"""The environment that judges rules."""
+PROGRAM_SETS = "benchmark://rule-programs-v0"
+"""Its dataset."""
 
 _MOST_NODES = 60
 _CONSTANTS = (0, 1, 2, 3, 5, 8, 15, 30, 60, 120)
@@ -33,7 +40,7 @@ class Evolution:
     'frame = default'
     """
 
-    decisions: Sequence[str] = ("inline", "frame", "choose")
+    decisions: Sequence[str] = DECISIONS
     """The decisions to find formulas for."""
     seed: int = 0
     starts: Sequence[str] = field(default=())

@@ -17,11 +17,11 @@ _GOAL, _BASELINE = "LoadedBytes", "LoadedBytesPlain"
 _PROMPT = f"""\
 Write a rule that makes the linker save loaded bytes: it decides which calls are inlined (inline), \
 which functions have a frame pointer (frame), and how their code is generated (choose). An action \
-is a text such as `frame = calls > 2`, which replaces the rule for one decision. Measure `Inputs` \
-for the language and the inputs, `Effect` for the bytes of each program, and `Problem` if an \
-action changed nothing. The behaviour of programs must not change. You are judged by {_GOAL} on \
-other programs: you win if it is below {_BASELINE}, the result without a rule. You may call tools \
-{{calls}} times and apply {_MOST_ACTIONS} actions."""
+is a text such as `frame = calls > 2`, which replaces the rule for one decision. Measure \
+`RuleInputs` for the language and the inputs, `RuleEffect` for the bytes of each program, and \
+`RuleProblem` if an action changed nothing. The behaviour of programs must not change. You are \
+judged by {_GOAL} on other programs: you win if it is below {_BASELINE}, the result without a \
+rule. You may call tools {{calls}} times and apply {_MOST_ACTIONS} actions."""
 
 
 def agent_tasks() -> Iterator[AgentTask]:
@@ -36,7 +36,7 @@ def agent_tasks() -> Iterator[AgentTask]:
                 env_id="llvm-rule-v0",
                 benchmark=f"{_SETS}/{programs}",
                 judged_on=f"{_SETS}/{held_out}",
-                action_space="Rule",
+                action_space="LinkerRules",
                 goal=_GOAL,
                 baseline=_BASELINE,
                 prompt=_PROMPT.format(calls=calls),

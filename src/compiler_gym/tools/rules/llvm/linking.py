@@ -20,8 +20,7 @@ from compiler_gym.builds import measure_sizes
 from compiler_gym.datasets import RunCase, RunLimits, find_bundled_folder, make_run_spec
 from compiler_gym.envs.llvm.toolchain import MAJOR, tool_name
 from compiler_gym.errors import CompilerError, EnvironmentNotSupported, InvalidParameterError
-from compiler_gym.files import keep
-from compiler_gym.files.paths import cache_path
+from compiler_gym.files import cache_path, keep
 from compiler_gym.sandbox import Sandbox, choose_tier, run_tool_boxed
 from compiler_gym.tools.rules.llvm.rule import Rule
 from compiler_gym.tools.tune.llvm.linking import QUIET, frame_words, plain_words
@@ -45,6 +44,7 @@ _FUNCTION = re.compile(r"function:? '?@?([\w.$]+)'?")
 _COMPILING = ("-shared", "-fPIC", "-O1", "-std=c++20", "-fno-rtti", "-fno-exceptions", "-w")
 _LLVM_HEADERS = f"/usr/lib/llvm-{MAJOR}/include"
 _VERIFY = "-Wl,-mllvm,-verify-machineinstrs"
+_SMALL = ("minsize", "optsize")
 _CASES = 2
 """The number of inputs that a program is run on."""
 _MOST_QUOTED = 500
@@ -183,9 +183,11 @@ class RuleBench:
             settings.append(f"encoding={self._compile(rule.encoding)}")
         words = [f"COMPILER_GYM_SIZE={','.join(settings)}", *plain_words(self._plan)]
         words += [_VERIFY] if rule.encoding else []
-        frames = frame_words(
-            self._plan, list_functions([module.read_bytes()]), self._folder / "frames.csv"
-        )
+        functions = list_functions([module.read_bytes()])
+        attributes = self._folder / "attributes.csv"
+        frames = frame_words(self._plan, functions, attributes)
+        with attributes.open("a", errors="replace") as file:  # as clang -Oz marks them
+            file.writelines(f"{name},{kind}\n" for name in functions for kind in _SMALL)
         output = self._output(name)
         link = make_run_spec(name).link
         command = with_settings([*words, *frames, *QUIET, str(module), *link, "-o", str(output)])

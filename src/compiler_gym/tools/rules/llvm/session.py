@@ -38,14 +38,14 @@ class LlvmRuleSession(CompilerSession):
     compiler_version: ClassVar[str] = _llvm.LLVM_VERSION
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = (
         ActionSpaceSpec(
-            "Rule",
+            "LinkerRules",
             TextSpec(0, MOST_CHARACTERS),
-            "Lines NAME = FORMULA, each of which replaces the rule for a decision; see `Inputs`.",
+            "Lines NAME = FORMULA; each replaces the rule for one decision. See `RuleInputs`.",
         ),
     )
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = (
         ObservationSpec(
-            "Effect",
+            "RuleEffect",
             DictSpec(
                 {
                     "rule": TextSpec(),
@@ -59,7 +59,7 @@ class LlvmRuleSession(CompilerSession):
             default={"rule": "", "programs": []},
         ),
         ObservationSpec(
-            "Problem",
+            "RuleProblem",
             TextSpec(),
             "The problem with the last action: a text that is not a rule, or a program that the "
             "rule breaks, with the first decision that does so. Empty if there is none.",
@@ -81,9 +81,9 @@ class LlvmRuleSession(CompilerSession):
             platform_dependent=True,
             default=0,
         ),
-        ObservationSpec("Rule", TextSpec(), "The rule, as the plug-in reads it.", default=""),
+        ObservationSpec("RuleText", TextSpec(), "The rule, as the plug-in reads it.", default=""),
         ObservationSpec(
-            "Inputs",
+            "RuleInputs",
             TextSpec(),
             "The header that documents the language, the inputs and the limits of rules.",
             default="",
@@ -125,11 +125,11 @@ class LlvmRuleSession(CompilerSession):
 
     def get_observation(self, name: str) -> Any:
         """Return the plain value of observation `name`."""
-        if name == "Rule":
+        if name == "RuleText":
             return self._rule.text
-        if name == "Problem":
+        if name == "RuleProblem":
             return self._problem
-        if name == "Inputs":
+        if name == "RuleInputs":
             return read_header()
         plain = self._bench.judge(Rule())
         if plain.broken is not None:
@@ -139,7 +139,7 @@ class LlvmRuleSession(CompilerSession):
             return plain.total
         if name == "LoadedBytes":
             return effect.total
-        if name != "Effect":
+        if name != "RuleEffect":
             raise UnknownNameError(f"no observation space {name!r}")
         return {
             "rule": self._rule.text,

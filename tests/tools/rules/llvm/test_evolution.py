@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Evolution depends on its history alone, and proposes new rules without mistakes."""
+
+from compiler_gym.tools.rules import Trial
+from compiler_gym.tools.rules.llvm.evolution import Evolution
+from compiler_gym.tools.rules.llvm.rule import Rule
+
+
+def test_the_same_history_gives_the_same_proposal() -> None:
+    history = [Trial("inline = default", 0.0), Trial("frame = calls > 2", 8.0)]
+    evolve = Evolution(("inline", "frame"), seed=3)
+    assert evolve(history) == evolve(list(history))
+    assert len({Evolution(("frame",), seed=seed)(history) for seed in range(9)}) > 5
+
+
+def test_proposals_are_new_rules_without_mistakes() -> None:
+    evolve = Evolution(("inline", "frame", "choose"))
+    history: list[Trial] = []
+    for number in range(200):
+        rule = evolve(history)
+        Rule().edit(rule)
+        history.append(Trial(rule, float(number % 7), "" if number % 5 else "broken"))
+    assert len({trial.rule for trial in history}) == 200
