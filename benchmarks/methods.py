@@ -57,6 +57,8 @@ class Size:
     train: tuple[str, ...]
     """Programs from which a coreset is built."""
     seeds: int
+    trainings: int
+    """Seeds of what learns."""
     steps: int
     """Passes that a search may try on one program."""
     training: int
@@ -84,7 +86,7 @@ def _small() -> Size:
     zoo = _agent()
     modules = ("minizip/ioapi.c", "publib/nntp/nntp.c", "minizip/mztools.c")
     debian = [f"debian-sample-v0/{module}" for module in modules]
-    return Size((*zoo.TEST, *debian), tuple(zoo.TRAIN), 2, 300, 4096, 4)
+    return Size((*zoo.TEST, *debian), tuple(zoo.TRAIN), 2, 1, 300, 4096, 4)
 
 
 def _full() -> Size:
@@ -98,7 +100,7 @@ def _full() -> Size:
     programs = [uri.removeprefix("benchmark://") for uri in [*bundled, *sorted(test)]]
     learnt = [uri.removeprefix("benchmark://") for uri in sorted(learnt)[::4]]
     kept = tuple(program for program in programs if program not in train)
-    return Size(kept, (*train, *learnt), 5, 3000, 65536, 50)
+    return Size(kept, (*train, *learnt), 5, 5, 3000, 65536, 50)
 
 
 @cache
@@ -232,16 +234,8 @@ def _learn(job: Job) -> list[Row]:
 
 
 def _coreset(job: Job, *, refine: bool) -> list[Row]:
-    """Find sequences on other programs, try all of a coreset, and perhaps search from there."""
-    before = _spend()
-    found = run_search(
-        partial(_make, "Passes"), job.size.train, algorithm="local", jobs=1, seed=job.seed,
-        starts=(), steps=job.size.steps,
-    )  # fmt: skip
-    sequences = [result.action_names for result in found]
-    gains = np.array([_play_all(program, sequences) for program in job.size.train])
-    kept = [sequences[number] for number in choose_coreset(gains, job.size.coreset)]
-    training = round(_spend() - before, 2)
+    """Try all sequences of a coreset, or search from them."""
+    kept, training = _build_coreset(job.size, job.seed)
     rows: list[Row] = []
     for program in job.programs:
         before = _spend()
@@ -257,6 +251,20 @@ def _coreset(job: Job, *, refine: bool) -> list[Row]:
         spent = _spend() - before
         rows.append(_row(job, program, best, tried, spent, training_cpu_seconds=training))
     return rows
+
+
+@cache
+def _build_coreset(size: Size, seed: int) -> tuple[list[tuple[str, ...]], float]:
+    """Return sequences that are good on other programs, and the processor time to find them."""
+    before = _spend()
+    found = run_search(
+        partial(_make, "Passes"), size.train, algorithm="local", jobs=1, seed=seed,
+        starts=(), steps=size.steps,
+    )  # fmt: skip
+    sequences = [result.action_names for result in found]
+    gains = np.array([_play_all(program, sequences) for program in size.train])
+    kept = [sequences[number] for number in choose_coreset(gains, size.coreset)]
+    return kept, round(_spend() - before, 2)
 
 
 def _play_all(program: str, sequences: Iterable[Sequence[str]]) -> list[float]:
@@ -297,6 +305,10 @@ class Method:
     is_random: bool = True
     """False if every seed gives the same result."""
 
+    def count_seeds(self, size: Size) -> int:
+        """Return the number of times that it runs on each program."""
+        return (size.trainings if self.learns else size.seeds) if self.is_random else 1
+
 
 METHODS = {
     "oz": Method(
@@ -333,7 +345,7 @@ def list_jobs(size: Size, methods: Sequence[str]) -> Iterator[Job]:
     """Yield the jobs of `methods`."""
     for name in methods:
         method = METHODS[name]
-        for seed in range(size.seeds if method.is_random else 1):
+        for seed in range(method.count_seeds(size)):
             groups = [size.programs] if method.learns else [(one,) for one in size.programs]
             yield from (Job(name, seed, group, size) for group in groups)
 
