@@ -56,7 +56,7 @@ SAID = {
         "A program is a set of C and C++ programs, linked by stock `ld.lld` with the size plug-in."
         "\nEach step gives the linker a rule: a formula or C++ source that makes its decisions.",
         "When a rule breaks a program: the reward of the episode is taken back, and the "
-        "observation `Problem` names the program and the function.",
+        "observation `RuleProblem` names the program and the function.",
         "rules",
         "Loaded bytes of the programs of `small` with no rule, and with a rule about inlining.",
         "`v0` is the first.",
