@@ -11,7 +11,8 @@ namespace {
 // A message and an end: LLVM's own way to end prints a stack and asks for a bug report.
 [[noreturn]] void refuse(llvm::StringRef part) {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
-               << "' in COMPILER_GYM_SIZE: use rules=-NAME-NAME, rules=NAME+NAME, limit=NUMBER, "
+               << "' in COMPILER_GYM_SIZE: use rules=-NAME+NAME (off), rules=NAME+NAME (only), "
+                  "limit=NUMBER, "
                   "stats=FILE, effort=NUMBER, choices=FILE, decisions=FILE or "
                   "encoding=FILE, separated by commas\n";
   std::exit(1);
@@ -32,9 +33,9 @@ Switches::Switches(llvm::StringRef text) {
   for (llvm::StringRef part : parts) {
     auto [key, value] = part.split('=');
     if (key == "rules") {
-      only_listed_ = !value.starts_with("-");
+      only_listed_ = !value.consume_front("-");
       llvm::SmallVector<llvm::StringRef> names;
-      value.split(names, only_listed_ ? '+' : '-', -1, false);
+      value.split(names, '+', -1, false);
       for (llvm::StringRef name : names) listed_[name.str()] = true;
     } else if (key == "limit") {
       if (value.getAsInteger(10, limit_)) refuse(part);

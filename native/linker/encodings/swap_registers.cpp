@@ -7,6 +7,7 @@
 
 #include "encodings/swap_registers.h"
 
+#include <llvm/ADT/Sequence.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineRegisterInfo.h>
 
@@ -88,6 +89,14 @@ void Swapping::look_at(const llvm::MachineInstr& instruction) {
   if (is_frame(instruction) && (opcode == PUSH64r || opcode == POP64r)) return;
   const bool is_fixed = is_frame(instruction) || instruction.isInlineAsm() ||
                         instruction.isCall() || instruction.isReturn();
+  // AH, BH, CH and DH cannot be named beside a register that needs a prefix.
+  const bool has_second_byte =
+      llvm::any_of(instruction.explicit_operands(), [&](const auto& named) {
+        return named.isReg() && named.getReg() &&
+               llvm::any_of(llvm::seq(unsigned(A), unsigned(SP)), [&](unsigned number) {
+                 return named.getReg() == x86_.second_byte(number);
+               });
+      });
   for (unsigned i = 0; i < instruction.getNumOperands(); ++i) {
     const llvm::MachineOperand& operand = instruction.getOperand(i);
     if (operand.isRegMask()) {
@@ -98,7 +107,7 @@ void Swapping::look_at(const llvm::MachineInstr& instruction) {
           allowed_.reset(number);
     }
     if (!operand.isReg() || !operand.getReg()) continue;
-    if (x86_.number(operand.getReg()) == NUMBERS)
+    if (has_second_byte || x86_.number(operand.getReg()) == NUMBERS)
       forbid(operand.getReg());  // BH has no counterpart
     else if (is_fixed && (!instruction.isCall() || i >= instruction.getNumExplicitOperands()))
       forbid(operand.getReg());

@@ -114,8 +114,8 @@ def load_words(plan: BinaryPlan, option: str) -> list[str]:
         raise PlanError(
             f"the plan of {plan.name} needs the plug-in {PLUGIN}, which cannot be loaded: {problem}"
         )
-    rules = "".join(word for word in plan.plugin if word != PLUGIN)
-    return [f"{option}{find_plugin()}", *([f"{_SETTING}rules={rules}"] if rules else [])]
+    rules = "+".join(word.removeprefix("-") for word in plan.plugin if word != PLUGIN)
+    return [f"{option}{find_plugin()}", *([f"{_SETTING}rules=-{rules}"] if rules else [])]
 
 
 def run_and_list_rules(words: Sequence[str], folder: Path) -> list[str]:
