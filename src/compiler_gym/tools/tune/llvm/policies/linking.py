@@ -109,10 +109,8 @@ class _Link:
         placed = _with_places(self.command, places)
         packed = replace(plan, linker=(*plan.linker, *self.packing))
         command = command_with(packed, self.compiler, placed)
-        return command + frame_words(plan, self._functions(), self.folder / "frames.csv")
-
-    def _functions(self) -> Iterator[str]:
-        yield from list_functions(self.modules())
+        functions = list_functions(self.modules())
+        return command + frame_words(plan, functions, self.folder / "frames.csv")
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode modules among the linked files."""
@@ -142,9 +140,7 @@ def link(
         compiled = _with_objects(command, compiler, Path(name))
         if not isinstance(compiled, CompilerCommand):
             return compiled
-        packing = (PACKED,) if is_packed and can_pack(compiled, compiler) else ()
-        files = tuple(list_linked_files(compiled))
-        task = _Link(compiled, compiler, files, Path(name), packing)
+        task = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
         if not any(task.modules()):
             plan = _PLAIN if command.sources else None  # sources are compiled separately already
             return plan and (0 if task.link_with(plan) else task.link_without(plan, say))
@@ -156,11 +152,10 @@ def link(
         if plan.plugin and (problem := explain_problem()):
             say(f"{task.output.name}: linked without the size plug-in: {problem}")
             plan = without_plugin(plan)
-        return (
-            _link_and_compare(task, plan, say)
-            if _can_check(task, is_checked)
-            else _link_once(task, plan, say)
-        )
+        if is_packed and can_pack(compiled, compiler):
+            task = replace(task, packing=(PACKED,))
+        finish = _link_and_compare if _can_check(task, is_checked) else _link_once
+        return finish(task, plan, say)
 
 
 def _link_once(task: _Link, plan: BinaryPlan, say: Callable[[str], None]) -> int:
