@@ -79,12 +79,12 @@ class LlvmMaker:
         maker = self.of(replace(self.plan, plugin=(PLUGIN,)))
         with scratch_directory("rules") as name:
             command = code_words(
-                self.linker.binary, maker.plan, maker._optimised(), Path(name, "program.o")
+                self.linker.binary, maker.plan, maker._keep_module(), Path(name, "program.o")
             )
             return run_and_list_rules(command, Path(name))
 
     def _object(self) -> Path:
-        module = self._optimised()
+        module = self._keep_module()
 
         def compile_to(path: Path) -> None:
             command = code_words(self.linker.binary, self.plan, module, path)
@@ -92,7 +92,7 @@ class LlvmMaker:
 
         return self.linker.keep_file(self._code, compile_to)
 
-    def _optimised(self) -> Path:
+    def _keep_module(self) -> Path:
         return self.linker.keep_file(self._module, lambda path: path.write_bytes(self.optimise()))
 
     @property

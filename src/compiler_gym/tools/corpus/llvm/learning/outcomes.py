@@ -113,11 +113,8 @@ class Bench:
         flags = tuple(link_time_flags(replace(plan, flags=())))
         late = (*flags, *late_flags(plan))
         # Compiler flags for frame pointers have no effect on bitcode.
-        words = frame_words(plan, self._functions(), self._folder / "frames.csv")
-        return flags, (*late, *words)
-
-    def _functions(self) -> Iterator[str]:
-        yield from list_functions(unit.path.read_bytes() for unit in self._binary.units)
+        functions = list_functions(unit.path.read_bytes() for unit in self._binary.units)
+        return flags, (*late, *frame_words(plan, functions, self._folder / "frames.csv"))
 
 
 class Outcomes:

@@ -6,7 +6,7 @@ Modules are read one at a time and summed, so computing features links nothing.
 
 import math
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from compiler_gym import _llvm
 
@@ -55,11 +55,11 @@ def compute_features(modules: Iterable[bytes], *, is_shared: bool) -> list[float
     ]
 
 
-def list_functions(modules: Iterable[bytes]) -> list[str]:
-    """Return the names of all defined functions, each once; raises like `compute_features`."""
+def list_functions(modules: Iterable[bytes]) -> Iterator[str]:
+    """Yield the names of all defined functions, each once; raises like `compute_features`."""
     names = dict[str, None]()
     for data in modules:
         graph = _llvm.call_graph(_llvm.Module(data))
         pairs = zip(graph["names"], array("b", graph["is_defined"]), strict=True)
         names.update((name, None) for name, is_defined in pairs if is_defined)
-    return list(names)
+    yield from names

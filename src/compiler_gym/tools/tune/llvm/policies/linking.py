@@ -122,10 +122,8 @@ class _Link:
         placed = _with_places(self.command, places)
         packed = replace(plan, linker=(*plan.linker, *self.packing))
         command = command_with(packed, self.compiler, placed)
-        return command + frame_words(plan, self._functions(), self.folder / "frames.csv")
-
-    def _functions(self) -> Iterator[str]:
-        yield from list_functions(self.modules())
+        functions = list_functions(self.modules())
+        return command + frame_words(plan, functions, self.folder / "frames.csv")
 
     def modules(self) -> Iterator[bytes]:
         """Yield the bitcode modules among the linked files."""
@@ -159,9 +157,7 @@ def link(
             return compiled
         if list_rust_objects(compiled) and (why := explain_refusal(compiled)) is not None:
             return _link_rust_plainly(compiled, compiler, why, say)
-        packing = (PACKED,) if is_packed and can_pack(compiled, compiler) else ()
-        files = tuple(list_linked_files(compiled))
-        task = _Link(compiled, compiler, files, Path(name), packing)
+        task = _Link(compiled, compiler, tuple(list_linked_files(compiled)), Path(name))
         if not any(task.modules()):
             plan = _PLAIN if command.sources else None  # sources are compiled separately already
             return plan and (0 if task.link_with(plan) else task.link_without(plan, say))
@@ -175,11 +171,10 @@ def link(
             plan = without_plugin(plan)
         if is_minsize:
             plan = with_minsize(plan)
-        return (
-            _link_and_compare(task, plan, say)
-            if _can_check(task, is_checked)
-            else _link_once(task, plan, say)
-        )
+        if is_packed and can_pack(compiled, compiler):
+            task = replace(task, packing=(PACKED,))
+        finish = _link_and_compare if _can_check(task, is_checked) else _link_once
+        return finish(task, plan, say)
 
 
 def _link_rust_plainly(
