@@ -27,9 +27,10 @@ _IPRA = "-Wl,-mllvm,-enable-ipra"
 _FRAMES = ("-fno-omit-frame-pointer", "-momit-leaf-frame-pointer")
 VARIANTS: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (_FRAMES, (_OUTLINE,)),
-    ((), (_OUTLINE,)),
+    (("-fno-inline", *_FRAMES), ()),
+    (("-fno-inline",), (_OUTLINE,)),
     (("-fno-omit-frame-pointer", "-g"), ()),
-    (("-fno-asynchronous-unwind-tables", "-fno-exceptions"), (_IPRA, _OUTLINE)),
+    (("-fno-asynchronous-unwind-tables", "-fno-inline", *_FRAMES), (_IPRA, _OUTLINE)),
     (_FRAMES, (_IPRA,)),
     (("-march=x86-64-v3", *_FRAMES), (_OUTLINE,)),
     (("-fsigned-char", "-mno-red-zone", "-fstack-protector-all"), ()),

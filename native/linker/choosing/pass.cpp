@@ -13,6 +13,7 @@
 #include "choosing/trial.h"
 #include "formulas/decisions.h"
 #include "formulas/functions.h"
+#include "inputs.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -56,29 +57,29 @@ bool can_choose(const llvm::Function& function) {
   return true;
 }
 
-// The smallest functions come first: they gain most for the time that they take.
+// For each setting, the smallest functions come first: they gain most for the time that they take.
 std::vector<Candidate> find_candidates(llvm::Module& module) {
-  std::vector<llvm::Function*> functions;
+  std::vector<Candidate> candidates;
   std::uint64_t left = 0;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) left += cost(function);
-    if (can_choose(function)) functions.push_back(&function);
+    if (can_choose(function)) candidates.push_back({.function = &function});
   }
-  llvm::stable_sort(functions, [](const llvm::Function* one, const llvm::Function* other) {
-    return cost(*one) < cost(*other);
-  });
   // A rule needs no trials, and so no limit.
   left = Decisions::get().choose ? UINT64_MAX : left * Switches::get().effort() / 100;
-  std::vector<Candidate> candidates;
-  for (llvm::Function* function : functions) {
-    Candidate candidate{.function = function};
-    for (const Setting& setting : all_settings())
-      if (can_apply(setting, *function)) candidate.settings.push_back(&setting);
-    const std::uint64_t needed = cost(*function) * (1 + candidate.settings.size());
-    if (needed > left) break;
-    left -= needed;
-    candidates.push_back(std::move(candidate));
-  }
+  llvm::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
+    return cost(*one.function) < cost(*other.function);
+  });
+  for (const Setting& setting : all_settings())
+    for (Candidate& candidate : candidates) {
+      if (!can_apply(setting, *candidate.function)) continue;
+      // The plain code generation is needed as well, once.
+      const std::uint64_t needed = cost(*candidate.function) * (candidate.settings.empty() ? 2 : 1);
+      if (needed > left) break;
+      left -= needed;
+      candidate.settings.push_back(&setting);
+    }
+  std::erase_if(candidates, [](const Candidate& one) { return one.settings.empty(); });
   return candidates;
 }
 
@@ -100,7 +101,9 @@ const Setting* find_best(const Candidate& candidate, const Formula& rule) {
   double highest = 0;
   for (const Setting* setting : candidate.settings) {
     auto all = inputs;
-    for (const Setting& each : all_settings()) all.push_back(&each == setting);
+#define IS_SETTING(input, description) all.push_back(llvm::StringRef(#input) == "is_" + setting->name.str());
+    SETTING_INPUTS(IS_SETTING)
+#undef IS_SETTING
     const double score = rule(all);
     if (score > highest) {
       highest = score;

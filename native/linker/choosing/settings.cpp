@@ -1,16 +1,15 @@
 #include "choosing/settings.h"
 
-#include <llvm/CodeGen/MachineFunction.h>
+#include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/CodeGen/MachineRegisterInfo.h>
-#include <llvm/CodeGen/MachinePassRegistry.h>
 #include <llvm/CodeGen/Passes.h>
-#include <llvm/CodeGen/SchedulerRegistry.h>
-#include <llvm/CodeGen/SelectionDAGISel.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/PassInfo.h>
+#include <llvm/PassRegistry.h>
 #include <llvm/Support/CommandLine.h>
 #include <mutex>
 
@@ -19,38 +18,60 @@ namespace {
 
 constexpr llvm::StringLiteral mark = "compiler-gym-setting";
 constexpr llvm::StringLiteral frames = "frame-pointer";
+constexpr llvm::StringLiteral with_calls = "non-leaf";
 
-constexpr llvm::StringLiteral cse[] = {"Machine Common Subexpression Elimination"};
-constexpr llvm::StringLiteral preparation[] = {"CodeGen Prepare"};
+constexpr llvm::StringLiteral cse = "Machine Common Subexpression Elimination";
+constexpr llvm::StringLiteral no_cse[] = {cse};
+constexpr llvm::StringLiteral no_preparation[] = {cse, "CodeGen Prepare"};
 
 constexpr Setting settings[] = {
-    {.name = "frame", .changes_frame = true},
-    {.name = "simple", .allocates_simply = true, .skipped = cse},
-    {.name = "fast", .changes_frame = true, .schedules_fast = true},
-    {.name = "unprepared", .skipped = preparation},
-    {.name = "silvermont", .processor = "silvermont"},
+    // A pointer takes four bytes, and saves three or four in the unwind table for each push and pop.
+    {.name = "frame", .to = 70, .changes_frame = true},
+    // Where exceptions are handled, the unwind table describes each argument that is pushed.
+    {.name = "stores", .from = 100, .stores_arguments = true},
+    // Values that are computed again are not kept in registers that must be saved.
+    {.name = "simple", .from = 25, .allocates_simply = true, .skipped = no_cse},
+    {.name = "unprepared", .from = 15, .skipped = no_preparation},
 };
 
-using MakeScheduler = llvm::RegisterScheduler::FunctionPassCtor;
-MakeScheduler usual_scheduler;
+// Sets and clears the option of the pass that turns stores into pushes; the pass has nothing else to
+// be told by. Other threads must not see what is meant for one function.
+class Pushes : public llvm::MachineFunctionPass {
+ public:
+  static char ID;
+  explicit Pushes(bool before) : MachineFunctionPass(ID), before_(before) {}
 
-llvm::ScheduleDAGSDNodes* make_scheduler(llvm::SelectionDAGISel* selection,
-                                         llvm::CodeGenOptLevel level) {
-  const Setting* setting = find_setting(selection->MF->getFunction());
-  return setting && setting->schedules_fast ? llvm::createFastDAGScheduler(selection, level)
-                                            : usual_scheduler(selection, level);
-}
+  llvm::StringRef getPassName() const override { return "Push or store arguments"; }
+  void getAnalysisUsage(llvm::AnalysisUsage& usage) const override {
+    usage.setPreservesAll();
+    MachineFunctionPass::getAnalysisUsage(usage);
+  }
+  bool runOnMachineFunction(llvm::MachineFunction&) override;
 
-// The option is read once for each function, so a function of ours can decide in its place.
-void replace_scheduler() {
-  using Option =
-      llvm::cl::opt<MakeScheduler, false, llvm::RegisterPassParser<llvm::RegisterScheduler>>;
-  const auto& options = llvm::cl::getRegisteredOptions();
-  const auto found = options.find("pre-RA-sched");
-  if (found == options.end()) return;
-  auto* option = static_cast<Option*>(found->second);
-  usual_scheduler = option->getValue();
-  option->setValue(make_scheduler);
+ private:
+  static std::mutex others_wait_;
+  static bool usual_;
+
+  bool before_;
+};
+
+char Pushes::ID = 0;
+std::mutex Pushes::others_wait_;
+bool Pushes::usual_ = false;
+
+bool Pushes::runOnMachineFunction(llvm::MachineFunction& function) {
+  auto& stores = *static_cast<llvm::cl::opt<bool>*>(
+      llvm::cl::getRegisteredOptions().find("no-x86-call-frame-opt")->second);
+  if (before_) {
+    others_wait_.lock();
+    usual_ = stores;
+    const Setting* setting = find_setting(function.getFunction());
+    if (setting && setting->stores_arguments) stores = true;
+  } else {
+    stores = usual_;
+    others_wait_.unlock();
+  }
+  return false;
 }
 
 bool is_allocated_simply(const llvm::TargetRegisterInfo&, const llvm::MachineRegisterInfo& registers,
@@ -72,20 +93,22 @@ bool has_calls(const llvm::Function& function) {
 llvm::ArrayRef<Setting> all_settings() { return settings; }
 
 bool can_apply(const Setting& setting, const llvm::Function& function) {
-  if (!setting.changes_frame) return true;
-  // Frame pointers in all functions are for profilers; in functions with calls they save bytes.
+  const unsigned size = function.getInstructionCount();
+  if (size < setting.from || (setting.stores_arguments && !function.hasPersonalityFn())) return false;
+  if (!setting.changes_frame) return size <= setting.to;
+  // Pointers in all functions are for profilers, and those in functions with calls save bytes. In a
+  // large function one is dear to remove, and cheap to add.
   const llvm::StringRef frame = function.getFnAttribute(frames).getValueAsString();
-  return (frame.empty() || frame == "none" || frame == "non-leaf") &&
-         (setting.schedules_fast || has_calls(function));
+  const bool has_none = frame.empty() || frame == "none";
+  return (has_none || (frame.starts_with(with_calls) && size <= setting.to)) && has_calls(function);
 }
 
 void apply(const Setting& setting, llvm::Function& function) {
   function.addFnAttr(mark, setting.name);
   if (setting.changes_frame) {
-    const bool has_frame = function.getFnAttribute(frames).getValueAsString() == "non-leaf";
-    function.addFnAttr(frames, has_frame ? "none" : "non-leaf");
+    const llvm::StringRef frame = function.getFnAttribute(frames).getValueAsString();
+    function.addFnAttr(frames, frame.starts_with(with_calls) ? "none" : "non-leaf-no-reserve");
   }
-  if (!setting.processor.empty()) function.addFnAttr("tune-cpu", setting.processor);
 }
 
 const Setting* find_setting(const llvm::Function& function) {
@@ -95,11 +118,15 @@ const Setting* find_setting(const llvm::Function& function) {
 }
 
 void follow_settings(llvm::TargetPassConfig& passes) {
-  static std::once_flag replaced;
-  std::call_once(replaced, replace_scheduler);
   // The usual allocator runs afterwards, and finds nothing left to do in these functions.
   passes.insertPass(&llvm::MachineSchedulerID,
                     llvm::createBasicRegisterAllocator(is_allocated_simply));
+  const llvm::PassRegistry& registry = *llvm::PassRegistry::getPassRegistry();
+  const llvm::PassInfo* above = registry.getPassInfo("x86-optimize-leas");
+  const llvm::PassInfo* pushes = registry.getPassInfo("x86-cf-opt");
+  if (!above || !pushes) return;
+  passes.insertPass(above->getTypeInfo(), new Pushes(true));
+  passes.insertPass(pushes->getTypeInfo(), new Pushes(false));
 }
 
 }  // namespace compiler_gym::linker

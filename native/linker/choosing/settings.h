@@ -3,6 +3,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringRef.h>
+#include <climits>
 
 namespace llvm {
 class Function;
@@ -12,18 +13,23 @@ class TargetPassConfig;
 namespace compiler_gym::linker {
 
 // Settings are applied to one function at a time: by its attributes, by passes that are skipped for
-// it, by the order in which its instructions are selected, and by its register allocator.
+// it, by an option for one pass, and by its register allocator.
 struct Setting {
   llvm::StringLiteral name;
-  // A frame pointer if the function has none, and none if it has one to save bytes.
+  // The instructions of functions that are worth trying. What is left out gained nothing.
+  unsigned from = 0;
+  unsigned to = UINT_MAX;
+  // No frame pointer where there is one to save bytes, and one where there is none.
   bool changes_frame = false;
+  // Arguments are stored, not pushed. Only for functions that handle exceptions.
+  bool stores_arguments = false;
+  // The allocator that does not split the lives of variables.
   bool allocates_simply = false;
-  bool schedules_fast = false;
-  llvm::StringLiteral processor = "";
   llvm::ArrayRef<llvm::StringLiteral> skipped = {};
 };
 
-// All settings, the most valuable first. The plain code generation is not among them.
+// All settings, those first that gain most in the time that they take. The plain code generation is
+// not among them.
 llvm::ArrayRef<Setting> all_settings();
 
 // Return whether the setting can make a difference for the function.

@@ -96,6 +96,10 @@ bool measure(llvm::Module& module, const llvm::TargetMachine& machine, Gate& gat
   llvm::DenseSet<const llvm::GlobalValue*> needed;
   for (const Candidate& candidate : candidates) needed.insert(candidate.function);
   for (const llvm::GlobalAlias& alias : module.aliases()) needed.insert(alias.getAliaseeObject());
+  // Tables of addresses of blocks can only refer to definitions.
+  for (const llvm::Function& function : module)
+    if (llvm::any_of(function, [](const auto& block) { return block.hasAddressTaken(); }))
+      needed.insert(&function);
   llvm::ValueToValueMapTy values;
   const std::unique_ptr<llvm::Module> copy =
       llvm::CloneModule(module, values, [&](const llvm::GlobalValue* value) {

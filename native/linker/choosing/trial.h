@@ -20,7 +20,7 @@ struct Setting;
 // A function, and the bytes of each of its code generations.
 struct Candidate {
   llvm::Function* function;
-  std::vector<const Setting*> settings;
+  std::vector<const Setting*> settings = {};
   std::uint64_t plain = 0;
   std::vector<std::uint64_t> bytes = {};
 

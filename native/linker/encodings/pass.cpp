@@ -8,6 +8,7 @@
 
 #include "encodings/rules.h"
 #include "encodings/site.h"
+#include "encodings/swap_registers.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -56,6 +57,8 @@ bool Encodings::runOnMachineFunction(llvm::MachineFunction& function) {
   const auto& loops = getAnalysis<llvm::MachineLoopInfoWrapperPass>().getLI();
   Site site(function, loops, kept);
   bool changed = false;
+  if (site.rule = "swap-registers"; Switches::get().allows(site.rule))
+    changed = swap_registers(site);
   for (llvm::MachineBasicBlock& block : function) changed |= rewrite_block(block, site);
   return changed;
 }

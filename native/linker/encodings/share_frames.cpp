@@ -12,6 +12,7 @@
 #include <llvm/CodeGen/MachineInstrBuilder.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/MachineRegisterInfo.h>
+#include <llvm/CodeGen/RegisterUsageInfo.h>
 #include <llvm/CodeGen/TargetInstrInfo.h>
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/Instructions.h>
@@ -271,16 +272,29 @@ class ShareFrames : public llvm::ModulePass {
   bool runOnModule(llvm::Module&) override;
 
  private:
+  bool may_change_r11(const llvm::MachineBasicBlock&, const X86&) const;
   void read_function(llvm::MachineFunction&);
   bool share(llvm::StringLiteral rule, const Shape&, std::vector<Place>&);
   llvm::Function& create(llvm::StringLiteral rule, const Shape&,
                          const llvm::MachineFunction& model);
 
   llvm::MachineModuleInfo* machine_ = nullptr;
+  llvm::PhysicalRegisterUsageInfo* usage_ = nullptr;
   std::map<Shape, Group> groups_;
 };
 
 char ShareFrames::ID = 0;
+
+// With IPRA, callers may keep values in any register that a function does not name.
+bool ShareFrames::may_change_r11(const llvm::MachineBasicBlock& block, const X86& x86) const {
+  llvm::ArrayRef<std::uint32_t> kept;
+  if (usage_) kept = usage_->getRegUsageInfo(block.getParent()->getFunction());
+  return (kept.empty() ||
+          llvm::MachineOperand::clobbersPhysReg(kept.data(), x86.gpr(r11, 64).asMCReg())) &&
+         llvm::none_of(block.liveins(), [&](const auto& live) {
+           return x86.number(llvm::Register(live.PhysReg)) == r11;
+         });
+}
 
 void ShareFrames::read_function(llvm::MachineFunction& function) {
   const X86& x86 =
@@ -292,8 +306,7 @@ void ShareFrames::read_function(llvm::MachineFunction& function) {
     if (!read_save(block, x86, shape, save)) continue;
     if (shape.saved.empty()) return;
     Group& group = groups_[shape];
-    if (!block.isLiveIn(x86.gpr(r11, 32).asMCReg()) && !block.isLiveIn(x86.gpr(r11, 64).asMCReg()))
-      group.saves.push_back(save);
+    if (may_change_r11(block, x86)) group.saves.push_back(save);
     for (llvm::MachineBasicBlock& end : function) {
       Place restore;
       if (end.isReturnBlock() && read_restore(end, x86, shape, restore))
@@ -382,6 +395,8 @@ bool ShareFrames::share(llvm::StringLiteral rule, const Shape& shape, std::vecto
 
 bool ShareFrames::runOnModule(llvm::Module& module) {
   machine_ = &getAnalysis<llvm::MachineModuleInfoWrapperPass>().getMMI();
+  auto* usage = getAnalysisIfAvailable<llvm::PhysicalRegisterUsageInfoWrapperLegacy>();
+  usage_ = usage ? &usage->getPRUI() : nullptr;
   groups_.clear();
   if (machine_->getTarget().getCodeModel() == llvm::CodeModel::Large) return false;
   for (llvm::Function& source : module) {

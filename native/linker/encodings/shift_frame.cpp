@@ -38,19 +38,6 @@ struct Frame {
   llvm::SmallVector<llvm::MachineInstr*> variables;
 };
 
-// Return the offset of a memory operand that starts with this register, or none.
-llvm::MachineOperand* find_offset(llvm::MachineInstr& instruction, unsigned base) {
-  if (base + 4 >= instruction.getNumExplicitOperands() || instruction.isInlineAsm()) return nullptr;
-  const auto is_scale = [](const llvm::MachineOperand& operand) {
-    return operand.isImm() && operand.getImm() >= 1 && operand.getImm() <= 8;
-  };
-  llvm::MachineOperand& offset = instruction.getOperand(base + 3);
-  return is_scale(instruction.getOperand(base + 1)) && instruction.getOperand(base + 2).isReg() &&
-                 offset.isImm() && instruction.getOperand(base + 4).isReg()
-             ? &offset
-             : nullptr;
-}
-
 // Note what an instruction does with the frame pointer; return false for anything unknown.
 bool read_instruction(llvm::MachineInstr& instruction, const X86& x86, Frame& frame) {
   const Opcode opcode = x86.opcode(instruction);
@@ -66,7 +53,8 @@ bool read_instruction(llvm::MachineInstr& instruction, const X86& x86, Frame& fr
     } else if (opcode == MOV64rr && instruction.getFlag(llvm::MachineInstr::FrameDestroy) &&
                i == 1 && x86.number(instruction.getOperand(0).getReg()) == SP) {
       frame.restores.push_back(&instruction);
-    } else if (llvm::MachineOperand* offset = find_offset(instruction, i)) {
+    } else if (llvm::MachineOperand* offset = find_offset(instruction, i);
+               offset && offset->isImm()) {
       frame.offsets.push_back(offset);
     } else if (!(opcode == PUSH64r && instruction.getFlag(llvm::MachineInstr::FrameSetup)) &&
                !(opcode == POP64r && instruction.getFlag(llvm::MachineInstr::FrameDestroy))) {

@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/BitVector.h>
 #include <llvm/CodeGen/LivePhysRegs.h>
+#include <llvm/CodeGen/MachineFrameInfo.h>
 #include <llvm/CodeGen/MachineInstrBuilder.h>
 #include <llvm/CodeGen/MachineLoopInfo.h>
 
@@ -44,6 +45,7 @@ class __attribute__((visibility("default"))) Site {
   bool modifies(const llvm::MachineInstr& instruction, llvm::Register reg) const {
     return instruction.modifiesRegister(reg, &registers_);
   }
+  bool overlap(llvm::Register a, llvm::Register b) const { return registers_.regsOverlap(a, b); }
   bool reads_flags(const llvm::MachineInstr& instruction) const {
     return instruction.readsRegister(x86.flags(), &registers_);
   }

@@ -29,6 +29,14 @@ unsigned look_up(const Table& table, const std::string& name) {
   return found->second;
 }
 
+// LLVM does not install what tells this of an encoding, but names say it.
+bool has_wide_name(llvm::StringRef name) {
+  for (llvm::StringRef narrow :
+       {"PUSH", "POP", "CALL", "JMP", "TAILJMP", "RET", "LEAVE", "LEA64_32"})
+    if (name.starts_with(narrow)) return false;
+  return name.contains("64");
+}
+
 }  // namespace
 
 const X86& X86::get(const llvm::TargetInstrInfo& instructions,
@@ -40,6 +48,9 @@ const X86& X86::get(const llvm::TargetInstrInfo& instructions,
 X86::X86(const llvm::TargetInstrInfo& instructions, const llvm::TargetRegisterInfo& registers) {
   llvm::StringMap<unsigned> by_name(instructions.getNumOpcodes());
   for (unsigned i = 0; i < instructions.getNumOpcodes(); ++i) by_name[instructions.getName(i)] = i;
+  wide_.resize(instructions.getNumOpcodes());
+  for (unsigned i = 0; i < instructions.getNumOpcodes(); ++i)
+    wide_[i] = has_wide_name(instructions.getName(i));
   opcodes_.resize(instructions.getNumOpcodes(), OTHER);
   for (unsigned i = OTHER + 1; i < OPCODES; ++i) {
     numbers_[i] = look_up(by_name, names[i - 1]);
@@ -67,6 +78,22 @@ llvm::Register X86::gpr(unsigned number, unsigned bits) const {
 
 unsigned X86::number(llvm::Register of) const {
   return of.isPhysical() && places_[of.id()] != 255 ? places_[of.id()] % NUMBERS : NUMBERS;
+}
+
+llvm::MachineOperand* find_offset(llvm::MachineInstr& instruction, unsigned base) {
+  if (base + 4 >= instruction.getNumExplicitOperands() || instruction.isInlineAsm()) return nullptr;
+  const auto is_scale = [](const llvm::MachineOperand& operand) {
+    return operand.isImm() && operand.getImm() >= 1 && operand.getImm() <= 8;
+  };
+  llvm::MachineOperand& offset = instruction.getOperand(base + 3);
+  return is_scale(instruction.getOperand(base + 1)) && instruction.getOperand(base + 2).isReg() &&
+                 !offset.isReg() && instruction.getOperand(base + 4).isReg()
+             ? &offset
+             : nullptr;
+}
+
+const llvm::MachineOperand* find_offset(const llvm::MachineInstr& instruction, unsigned base) {
+  return find_offset(const_cast<llvm::MachineInstr&>(instruction), base);
 }
 
 unsigned X86::bits(llvm::Register of) const {

@@ -35,6 +35,10 @@ class __attribute__((visibility("default"))) X86 {
   Opcode opcode(const llvm::MachineInstr& instruction) const {
     return opcodes_[instruction.getOpcode()];
   }
+  // Return whether the encoding has a REX prefix because it works on 64 bits.
+  bool is_wide(const llvm::MachineInstr& instruction) const {
+    return wide_[instruction.getOpcode()];
+  }
   // Return the general register of a width of 8, 16, 32 or 64 bits.
   llvm::Register gpr(unsigned number, unsigned bits) const;
   // Return the number of a general register, or NUMBERS for any other and for AH, BH, CH and DH.
@@ -50,11 +54,16 @@ class __attribute__((visibility("default"))) X86 {
 
   std::array<unsigned, OPCODES> numbers_{};
   std::vector<Opcode> opcodes_;
+  std::vector<bool> wide_;
   std::array<std::array<llvm::Register, NUMBERS>, 4> registers_;
   std::array<llvm::Register, 4> second_bytes_;
   std::vector<std::uint8_t> places_;  // of a register in the table above, or 255
   llvm::Register flags_;
   llvm::Register rip_;
 };
+
+// Return the offset of a memory operand that starts with this register, or none.
+llvm::MachineOperand* find_offset(llvm::MachineInstr&, unsigned base);
+const llvm::MachineOperand* find_offset(const llvm::MachineInstr&, unsigned base);
 
 }  // namespace compiler_gym::linker

@@ -1,0 +1,10 @@
+#pragma once
+
+namespace compiler_gym::linker {
+
+class Site;
+
+// Choose names for the registers that a function saves. Return whether it was changed.
+bool swap_registers(Site&);
+
+}  // namespace compiler_gym::linker
