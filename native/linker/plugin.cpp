@@ -57,8 +57,8 @@ const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& ma
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   compiler_gym::linker::Decisions::get();  // refuse mistakes before anything is compiled
-  return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
-            builder.registerAnalysisRegistrationCallback(
-                compiler_gym::linker::register_call_advisor);
-          }};
+  return {
+      LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
+        builder.registerAnalysisRegistrationCallback(compiler_gym::linker::register_call_advisor);
+      }};
 }

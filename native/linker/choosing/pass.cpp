@@ -13,6 +13,7 @@
 #include "choosing/trial.h"
 #include "formulas/decisions.h"
 #include "formulas/functions.h"
+#include "inputs.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -44,8 +45,7 @@ unsigned cost(const llvm::Function& function) {
 bool can_choose(const llvm::Function& function) {
   if (function.isDeclarationForLinker() || !function.hasName() || !function.hasOptSize() ||
       function.hasOptNone() || function.hasSection() ||
-      function.hasFnAttribute(llvm::Attribute::Naked) ||
-      function.callsFunctionThatReturnsTwice())
+      function.hasFnAttribute(llvm::Attribute::Naked) || function.callsFunctionThatReturnsTwice())
     return false;
   for (const llvm::BasicBlock& block : function) {
     if (block.hasAddressTaken()) return false;
@@ -100,7 +100,10 @@ const Setting* find_best(const Candidate& candidate, const Formula& rule) {
   double highest = 0;
   for (const Setting* setting : candidate.settings) {
     auto all = inputs;
-    for (const Setting& each : all_settings()) all.push_back(&each == setting);
+#define IS_SETTING(input, description) \
+  all.push_back(llvm::StringRef(#input) == "is_" + setting->name.str());
+    SETTING_INPUTS(IS_SETTING)
+#undef IS_SETTING
     const double score = rule(all);
     if (score > highest) {
       highest = score;

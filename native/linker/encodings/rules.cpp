@@ -31,7 +31,8 @@ Rule load_rule(const std::string& path) {
   auto library = llvm::sys::DynamicLibrary::getPermanentLibrary(path.c_str(), &problem);
   void* const rewrite = library.isValid() ? library.getAddressOfSymbol("rewrite") : nullptr;
   if (!rewrite) {
-    llvm::errs() << "compiler_gym_size: no function rewrite in '" << path << "' " << problem << '\n';
+    llvm::errs() << "compiler_gym_size: no function rewrite in '" << path << "' " << problem
+                 << '\n';
     std::exit(1);
   }
   return {"own", reinterpret_cast<decltype(Rule::rewrite)>(rewrite)};

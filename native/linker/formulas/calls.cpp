@@ -65,12 +65,18 @@ std::unique_ptr<llvm::InlineAdvice> Advisor::getAdviceImpl(llvm::CallBase& call)
   const bool own = standard->isInliningRecommended();
   double constants = 0;
   for (const llvm::Use& argument : call.args()) constants += llvm::isa<llvm::Constant>(argument);
-  const double inputs[] = {
-      double(own), double(*cost), double(callee.getInstructionCount()), double(callee.size()),
-      count_calls(callee), double(callee.getNumUses()),
-      double(callee.hasLocalLinkage() && !callee.hasAddressTaken()),
-      double(caller.getInstructionCount()), double(caller.size()), double(call.arg_size()),
-      constants, double(!call.use_empty())};
+  const double inputs[] = {double(own),
+                           double(*cost),
+                           double(callee.getInstructionCount()),
+                           double(callee.size()),
+                           count_calls(callee),
+                           double(callee.getNumUses()),
+                           double(callee.hasLocalLinkage() && !callee.hasAddressTaken()),
+                           double(caller.getInstructionCount()),
+                           double(caller.size()),
+                           double(call.arg_size()),
+                           constants,
+                           double(!call.use_empty())};
   const bool wanted = (*Decisions::get().inline_call)(inputs) > 0;
   if (wanted == own || !Switches::get().spend()) return standard;
   Switches::get().count(wanted ? "inline" : "no-inline",

@@ -34,14 +34,20 @@ Decisions read_decisions(const std::string& path) {
     auto [key, text] = line->split('=');
     key = key.trim();
     const llvm::ArrayRef<llvm::StringLiteral> all = function_names;
-    const auto read = [&](std::optional<Formula>& formula, llvm::ArrayRef<llvm::StringLiteral> names) {
+    const auto read = [&](std::optional<Formula>& formula,
+                          llvm::ArrayRef<llvm::StringLiteral> names) {
       formula.emplace(text, names);
-      if (!formula->error().empty()) refuse("cannot read the rule '" + key + "': " + formula->error());
+      if (!formula->error().empty())
+        refuse("cannot read the rule '" + key + "': " + formula->error());
     };
-    if (key == "inline") read(decisions.inline_call, call_names);
-    else if (key == "frame") read(decisions.frame, all.drop_back(std::size(setting_names)));
-    else if (key == "choose") read(decisions.choose, all);
-    else refuse("no decision '" + key + "'; use inline, frame or choose");
+    if (key == "inline")
+      read(decisions.inline_call, call_names);
+    else if (key == "frame")
+      read(decisions.frame, all.drop_back(std::size(setting_names)));
+    else if (key == "choose")
+      read(decisions.choose, all);
+    else
+      refuse("no decision '" + key + "'; use inline, frame or choose");
   }
   return decisions;
 }

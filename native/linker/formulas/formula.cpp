@@ -118,18 +118,24 @@ class FormulaReader {
   unsigned sum() {
     unsigned left = product();
     while (true) {
-      if (take("+")) left = add(Kind::plus, left, product());
-      else if (take("-")) left = add(Kind::minus, left, product());
-      else return left;
+      if (take("+"))
+        left = add(Kind::plus, left, product());
+      else if (take("-"))
+        left = add(Kind::minus, left, product());
+      else
+        return left;
     }
   }
 
   unsigned product() {
     unsigned left = factor();
     while (true) {
-      if (take("*")) left = add(Kind::times, left, factor());
-      else if (take("/")) left = add(Kind::divided, left, factor());
-      else return left;
+      if (take("*"))
+        left = add(Kind::times, left, factor());
+      else if (take("/"))
+        left = add(Kind::divided, left, factor());
+      else
+        return left;
     }
   }
 
@@ -146,7 +152,8 @@ class FormulaReader {
       require(")");
       return inner;
     }
-    for (const auto& [name, kind] : {std::pair("min", Kind::smaller), std::pair("max", Kind::larger)})
+    for (const auto& [name, kind] :
+         {std::pair("min", Kind::smaller), std::pair("max", Kind::larger)})
       if (take(name)) {
         require("(");
         const unsigned left = choice();

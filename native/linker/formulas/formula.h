@@ -19,8 +19,21 @@ class Formula {
   double operator()(llvm::ArrayRef<double> inputs) const { return compute(root_, inputs); }
 
   enum class Kind : std::uint8_t {
-    number, input, plus, minus, times, divided, less, at_most, equal, both, either, none,
-    smaller, larger, choice
+    number,
+    input,
+    plus,
+    minus,
+    times,
+    divided,
+    less,
+    at_most,
+    equal,
+    both,
+    either,
+    none,
+    smaller,
+    larger,
+    choice
   };
   struct Node {
     Kind kind;

@@ -71,10 +71,19 @@ llvm::SmallVector<double, 20> compute_inputs(const llvm::Function& function) {
   Counts counts;
   for (const llvm::Instruction& instruction : llvm::instructions(function))
     count(instruction, counts);
-  return {double(has_frame(function)), double(function.getInstructionCount()),
-          double(function.size()), counts.calls, counts.constants, counts.on_stack,
-          double(function.arg_size()), counts.variables, counts.loads, counts.stores,
-          counts.branches, counts.phis, counts.returns};
+  return {double(has_frame(function)),
+          double(function.getInstructionCount()),
+          double(function.size()),
+          counts.calls,
+          counts.constants,
+          counts.on_stack,
+          double(function.arg_size()),
+          counts.variables,
+          counts.loads,
+          counts.stores,
+          counts.branches,
+          counts.phis,
+          counts.returns};
 }
 
 llvm::ModulePass* create_frames_pass() { return new Frames(); }

@@ -117,10 +117,16 @@ def with_body(body: str) -> Rule:
 @pytest.mark.slow
 def test_an_encoding_is_compiled_and_judged(bench: RuleBench) -> None:
     assert bench.judge(with_body("return false;")) == bench.judge(Rule())
-    shorter = "site.commit(); move.eraseFromParent(); return true;"
-    broken = bench.judge(with_body(shorter)).broken
+    wrong = with_body(
+        "const auto value = move.getOperand(1).getImm();"
+        "if ((value & 1) || !site.commit()) return false;"
+        "move.getOperand(1).setImm(value | 1); return true;"
+    )
+    broken = bench.judge(wrong).broken
     assert broken is not None
+    assert "output differs" in broken.symptom
     assert broken.decision.startswith("own in ")
+    assert f"the first {broken.limit:,} decisions" in str(broken)
     assert broken.limit > 0
 
 
@@ -130,6 +136,7 @@ def test_an_encoding_is_compiled_and_judged(bench: RuleBench) -> None:
     [
         ("*static_cast<volatile int*>(nullptr) = 1; return true;", "linker failed with status"),
         ('for (;;) asm volatile("");', "takes more than 60 s"),
+        ("move.eraseFromParent(); return true;", "status 1 in the function"),
         (
             "site.insert(move, MOV32ri).addReg(move.getOperand(0).getReg()); return false;",
             "linker failed with status",

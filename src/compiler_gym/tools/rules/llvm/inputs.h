@@ -57,7 +57,6 @@
 
 #define SETTING_INPUTS(INPUT)                                                                  \
   INPUT(is_frame, "1 for the way that changes the frame pointer")                              \
+  INPUT(is_stores, "1 for arguments that are stored and not pushed")                           \
   INPUT(is_simple, "1 for the basic register allocator")                                       \
-  INPUT(is_fast, "1 for the fast instruction selection order, with a changed frame pointer")   \
-  INPUT(is_unprepared, "1 for code without CodeGenPrepare")                                    \
-  INPUT(is_silvermont, "1 for code tuned for Silvermont")
+  INPUT(is_unprepared, "1 for code without CodeGenPrepare")
