@@ -469,9 +469,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     size = _small() if options.small else _full()
     jobs = [*list_jobs(size, options.method or [*METHODS])]
-    if options.large:
-        modules = [_fetch_large(name) for name in LARGE]
-        jobs += [Job(name, 0, (one,), size) for one in modules for name in ("oz", "portfolio")]
+    modules = [_fetch_large(name) for name in options.large or ()]
+    jobs += [Job(name, 0, (one,), size) for one in modules for name in ("oz", "portfolio")]
     folder = options.run or Path("runs") / ("methods-small" if options.small else "methods")
     with RunFolder.open(folder, "evaluation", asdict(size)) as run:
         waiting = [job for job in jobs if run.find_result(job.key) is None]
