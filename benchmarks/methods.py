@@ -460,7 +460,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--small", action="store_true", help="few programs, seeds and passes")
     parser.add_argument(
-        "--large", action="store_true", help="add a minute's search of Lua and of SQLite"
+        "--large", action="append", choices=[*LARGE], help="add a minute's search; can be repeated"
     )
     parser.add_argument("--method", action="append", choices=[*METHODS], help="can be repeated")
     parser.add_argument("--run", type=Path, help="the run folder")
