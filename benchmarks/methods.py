@@ -202,6 +202,17 @@ def _apply(job: Job, *, start: str) -> list[Row]:
     return [{**row, "cpu_seconds": round(_spend() - before, 2)}]
 
 
+def _compile(job: Job) -> list[Row]:
+    """Compile with clang alone, without link-time optimisation."""
+    (program,) = job.programs
+    before = _spend()
+    row = _row(job, program, [], 1, 0.0)
+    row |= {"instructions": row["instructions_oz"], "object": row["object_oz"]}
+    if "loaded" in row:
+        row["loaded"] = _link(program, "clang-22", *_LINK, "-ffunction-sections", "-fdata-sections")
+    return [{**row, "cpu_seconds": round(_spend() - before, 2)}]
+
+
 def _link_with_policy(job: Job) -> list[Row]:
     """Link with the shipped policy, which decides about linked programs alone."""
     (program,) = job.programs
@@ -311,6 +322,7 @@ class Method:
 
 
 METHODS = {
+    "clang": Method(_compile, "`clang -Oz`", is_random=False),
     "oz": Method(
         partial(_apply, start="-Oz"), "The action `-Oz`: `opt -Oz` with attributes", is_random=False
     ),
