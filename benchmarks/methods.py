@@ -126,7 +126,8 @@ def _row(
     job: Job, program: str, passes: Sequence[str], compilations: int, spent: float, **more: Any
 ) -> Row:
     """Return the row of a result, with its sizes measured anew."""
-    row: Row = {"method": job.method, "program": program, "seed": job.seed, "passes": [*passes]}
+    name = f"large/{Path(program).stem}" if _suite(program) == "large" else program
+    row: Row = {"method": job.method, "program": name, "seed": job.seed, "passes": [*passes]}
     with _make() as env:
         env.reset(benchmark=program)
         look = env.observation
