@@ -95,9 +95,9 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks
 
-results: $(BIN)/.tested ## Compare ways to find passes: SMALL=1 takes ten minutes, RAY=1 uses a cluster; resumes
+results: $(BIN)/.tested ## Compare ways to find passes: SMALL=1 takes ten minutes, RAY=1 uses a cluster, LARGE="lua sqlite3" adds them; resumes
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python -r pyproject.toml --extra rl $(if $(RAY),--extra ray)
-	$(BIN)/python -m benchmarks.methods --write $(if $(SMALL),--small) $(if $(LARGE),--large) $(if $(RAY),--ray)
+	$(BIN)/python -m benchmarks.methods --write $(if $(SMALL),--small) $(LARGE:%=--large %) $(if $(RAY),--ray)
 
 docs: $(BIN)/.tested ## Generate the reference pages under docs/reference/
 	$(BIN)/python -m docs.generate

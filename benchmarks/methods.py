@@ -126,7 +126,8 @@ def _row(
     job: Job, program: str, passes: Sequence[str], compilations: int, spent: float, **more: Any
 ) -> Row:
     """Return the row of a result, with its sizes measured anew."""
-    row: Row = {"method": job.method, "program": program, "seed": job.seed, "passes": [*passes]}
+    name = f"large/{Path(program).stem}" if _suite(program) == "large" else program
+    row: Row = {"method": job.method, "program": name, "seed": job.seed, "passes": [*passes]}
     with _make() as env:
         env.reset(benchmark=program)
         look = env.observation
@@ -199,6 +200,17 @@ def _apply(job: Job, *, start: str) -> list[Row]:
     row = _row(job, program, names, 1, 0.0)
     if start.startswith("recipe") and "loaded" in row:
         row["loaded"] = _link(program, _own_compiler(), "--recipe", start.partition(" ")[2])
+    return [{**row, "cpu_seconds": round(_spend() - before, 2)}]
+
+
+def _compile(job: Job) -> list[Row]:
+    """Compile with clang alone, without link-time optimisation."""
+    (program,) = job.programs
+    before = _spend()
+    row = _row(job, program, [], 1, 0.0)
+    row |= {"instructions": row["instructions_oz"], "object": row["object_oz"]}
+    if "loaded" in row:
+        row["loaded"] = _link(program, "clang-22", *_LINK, "-ffunction-sections", "-fdata-sections")
     return [{**row, "cpu_seconds": round(_spend() - before, 2)}]
 
 
@@ -311,6 +323,7 @@ class Method:
 
 
 METHODS = {
+    "clang": Method(_compile, "`clang -Oz`", is_random=False),
     "oz": Method(
         partial(_apply, start="-Oz"), "The action `-Oz`: `opt -Oz` with attributes", is_random=False
     ),
@@ -460,7 +473,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--small", action="store_true", help="few programs, seeds and passes")
     parser.add_argument(
-        "--large", action="store_true", help="add a minute's search of Lua and of SQLite"
+        "--large", action="append", choices=[*LARGE], help="add a minute's search; can be repeated"
     )
     parser.add_argument("--method", action="append", choices=[*METHODS], help="can be repeated")
     parser.add_argument("--run", type=Path, help="the run folder")
@@ -469,9 +482,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     size = _small() if options.small else _full()
     jobs = [*list_jobs(size, options.method or [*METHODS])]
-    if options.large:
-        modules = [_fetch_large(name) for name in LARGE]
-        jobs += [Job(name, 0, (one,), size) for one in modules for name in ("oz", "portfolio")]
+    modules = [_fetch_large(name) for name in options.large or ()]
+    jobs += [Job(name, 0, (one,), size) for one in modules for name in ("oz", "portfolio")]
     folder = options.run or Path("runs") / ("methods-small" if options.small else "methods")
     with RunFolder.open(folder, "evaluation", asdict(size)) as run:
         waiting = [job for job in jobs if run.find_result(job.key) is None]
