@@ -17,8 +17,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # the checks run.
 SYSTEM := bubblewrap g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22-dev clang-22 \
   lld-22 libclang-rt-22-dev libzstd-dev zlib1g-dev
-ORACLES := bolt-22 bzip2 chromium clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
-  libjpeg-turbo-progs libtiff-tools mlir-22-tools mpg123 openssl sox valgrind
+ORACLES := bolt-22 bzip2 cargo-web chromium clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
+  libjpeg-turbo-progs libtiff-tools mlir-22-tools mpg123 openssl rustc-web sox valgrind
 
 # Processes that compile every module anew, as containers often ask for, take minutes of the tests.
 export PYTHONDONTWRITEBYTECODE :=

@@ -58,6 +58,7 @@ class Program:
     run: str
     binary: str = ""
     features: str = ""
+    prepare: str = "true"
 
     @property
     def features_words(self) -> list[str]:
@@ -102,6 +103,7 @@ def fetch(program: Program, into: Path) -> Path:
         next(path for path in folder.parent.iterdir() if path.is_dir()).rename(folder)
     for name in ("Cargo.lock", ".cargo-checksum.json"):  # of versions that Debian does not have
         (folder / name).unlink(missing_ok=True)
+    subprocess.run(["sh", "-ec", program.prepare], cwd=folder, check=True)
     return folder
 
 

@@ -52,6 +52,8 @@ def test_packed_relocations_are_for_a_libc_that_reads_them(tmp_path: Path) -> No
     (tmp_path / "empty").mkdir()
     assert can_pack(command(), CLANG)
     assert can_pack(command("-shared", "-static-libgcc", f"--sysroot={new}"), CLANG)
+    assert can_pack(command("-lc", "-nodefaultlibs"), CLANG)  # as rustc links
+    assert not can_pack(command("-nodefaultlibs"), CLANG)
     for folder in (old, tmp_path / "empty", tmp_path / "none"):
         assert not can_pack(command(f"--sysroot={folder}"), CLANG)
     assert not can_pack(command(), ("no-such-compiler",))

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym rust`` prints settings, and cargo links with them by the policy."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from compiler_gym.builds import measure_sizes
+from tests.command_line import Run
+from tests.tools.tune.rust import PATH, PRINTED, needs_rust, write_workspace
+
+OTHER = """#!/bin/sh
+case "$*" in
+  -vV) echo release: 1.80.0; echo LLVM version: 18.1.7;;
+  *branch*|*pre*) exit 1;;
+esac
+"""
+
+
+def cargo(folder: Path, flags: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["cargo", "build", "--release", "--offline"], cwd=folder, capture_output=True, text=True,
+        check=True, env=os.environ | {"PATH": PATH, "RUSTFLAGS": flags},
+    )  # fmt: skip
+
+
+def test_another_llvm_gets_flags_that_it_knows(cli: Run, tmp_path: Path) -> None:
+    (tmp_path / "rustc").write_text(OTHER)
+    (tmp_path / "rustc").chmod(0o755)
+    shown = cli("rust", "--rustc", str(tmp_path / "rustc"), COLUMNS="400").output
+    assert "rustc 1.80.0 is built on LLVM 18.1.7, but this library on 22.1" in shown
+    assert "-Cllvm-args=-enable-machine-outliner=always" in shown
+    assert "compiler-gym-cc" not in shown
+    assert "-enable-pre=" not in shown
+    assert "cost=-1" in shown.replace("branching", "")
+
+
+def test_without_rust_the_message_says_what_to_install(cli: Run) -> None:
+    ran = cli("rust", "--rustc", "no-such-rustc")
+    assert ran.status == 2
+    assert "apt install rustc-web cargo-web" in ran.errors
+
+
+@needs_rust
+def test_the_settings_are_those_of_this_rustc(cli: Run) -> None:
+    rustc = shutil.which("rustc", path=PATH)
+    shown = cli("rust", "--rustc", str(rustc), "--minsize", "--json").json
+    assert shown["can_link"]
+    assert shown["rustflags"][-1] == "-Clink-arg=--minsize"
+
+
+@needs_rust
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_a_workspace_is_linked_by_the_policy(cli: Run, tmp_path: Path) -> None:
+    project = write_workspace(tmp_path)
+    flags = " ".join(cli("rust", "--minsize", "--json").json["rustflags"])
+    said = cargo(project, flags).stderr
+    release = project / "target" / "release"
+    for name in ("app-", "second-", "libcd.so"):
+        (line,) = (line for line in said.splitlines() if f"cc: {name}" in line)
+        assert "smaller than the code of rustc" in line
+    assert said.count("compiler-gym cc: ") == 3  # neither build script nor macro
+    for name, text in PRINTED.items():
+        shown = subprocess.run([release / name], capture_output=True, text=True, check=True)
+        assert shown.stdout == text
+    assert ctypes.CDLL(str(release / "libcd.so")).twice(21) == 42
+    small = measure_sizes(release / "second").loaded
+    shutil.rmtree(project / "target")
+    manifest = project / "Cargo.toml"
+    manifest.write_text(manifest.read_text().replace('lto = "fat"', 'lto = "off"'))
+    said = cargo(project, flags).stderr
+    assert 'linked without the policy: the standard library is not part of the optimised' in said
+    assert measure_sizes(release / "second").loaded > small
