@@ -75,7 +75,7 @@ ALLOWED = {
     "compat/old_flags.py": ({"CompilerGymV0", "llvm", "llvm-v0"}, DOCUMENTED),
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
-    "builds/elf.py": ({"llvm"}, "what the section of an object is called"),
+    "builds/elf.py": ({"gcc", "llvm"}, "what sections are called"),
     "tools/tune/builds/recording.py": (
         {"clang", "clang++", "g++", "gcc"},
         "the names that builds call them by",
@@ -96,6 +96,10 @@ ALLOWED = {
     "tools/learn/leaderboard/llvm_instcount.py": ({"llvm"}, DOCUMENTED),
     "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
+    "tools/rules/commands/search_rules.py": (
+        {"LoadedBytes", "LoadedBytesPlain"},
+        "what every environment of rules measures",
+    ),
     "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
     "tools/sizes/estimates.py": ({"clang", "gcc"}, "what compilers write into sections"),
     "tools/sizes/owners.py": ({"llvm"}, "how names of copied functions end"),

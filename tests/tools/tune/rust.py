@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The Rust of this machine, if its LLVM is ours, and a workspace with everything that cargo links."""
+"""The Rust of this machine, if its LLVM is ours, and a workspace with all that cargo links."""
 
 import os
 import shutil

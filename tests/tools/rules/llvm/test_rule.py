@@ -17,7 +17,7 @@ def test_a_line_replaces_its_decision_and_keeps_the_others() -> None:
     ("text", "message"),
     [
         ("inline", "is not a rule"),
-        ("inlin = 1", "did you mean 'inline'"),
+        ("inlin = 1", "did you mean inline"),
         ("frame = 1\x00", "unprintable"),
         ("x" * (MOST_CHARACTERS + 1), "at most 65,536"),
     ],

@@ -74,5 +74,5 @@ def test_a_workspace_is_linked_by_the_policy(cli: Run, tmp_path: Path) -> None:
     manifest = project / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace('lto = "fat"', 'lto = "off"'))
     said = cargo(project, flags).stderr
-    assert 'linked without the policy: the standard library is not part of the optimised' in said
+    assert "linked without the policy: the standard library is not part of the optimised" in said
     assert measure_sizes(release / "second").loaded > small

@@ -37,7 +37,8 @@ def test_a_whole_program_is_not_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [(FULL, "libproc_macro-0e.rlib", "-shared"), (FULL.replace("O2", "O0"), "libcore-60.rlib")]
+    "words",
+    [(FULL, "libproc_macro-0e.rlib", "-shared"), (FULL.replace("O2", "O0"), "libcore-60.rlib")],
 )  # fmt: skip
 def test_what_runs_only_in_the_build_is_refused_without_a_word(
     folder: Path, words: tuple[str, ...]

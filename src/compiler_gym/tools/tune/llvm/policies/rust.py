@@ -68,7 +68,7 @@ def explain_refusal(command: CompilerCommand) -> str | None:
     if "core" in libraries:
         return f"the standard library is not part of the optimised program: {_SET_PROFILE}"
     try:
-        list_functions(filter(is_bitcode, modules))
+        list(list_functions(filter(is_bitcode, modules)))
     except CompilerGymError as error:
         return f"{error}: use a rustc built on our LLVM; see `compiler-gym rust`"
     return None
