@@ -100,6 +100,7 @@ ALLOWED = {
         {"LoadedBytes", "LoadedBytesPlain"},
         "what every environment of rules measures",
     ),
+    "tools/rules/search.py": ({"RuleProblem"}, "what every environment of rules observes"),
     "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
     "tools/sizes/estimates.py": ({"clang", "gcc"}, "what compilers write into sections"),
     "tools/sizes/owners.py": ({"llvm"}, "how names of copied functions end"),
