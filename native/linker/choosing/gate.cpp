@@ -6,8 +6,7 @@
 
 namespace compiler_gym::linker {
 
-Gate::Gate(llvm::LLVMContext& context)
-    : context_(context), before_(context.getOptPassGate()) {
+Gate::Gate(llvm::LLVMContext& context) : context_(context), before_(context.getOptPassGate()) {
   context.setOptPassGate(*this);
 }
 

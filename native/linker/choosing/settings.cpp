@@ -5,8 +5,8 @@
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/Function.h>
-#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/PassInfo.h>
 #include <llvm/PassRegistry.h>
@@ -25,7 +25,8 @@ constexpr llvm::StringLiteral no_cse[] = {cse};
 constexpr llvm::StringLiteral no_preparation[] = {cse, "CodeGen Prepare"};
 
 constexpr Setting settings[] = {
-    // A pointer takes four bytes, and saves three or four in the unwind table for each push and pop.
+    // A pointer takes four bytes, and saves three or four in the unwind table for each push and
+    // pop.
     {.name = "frame", .to = 70, .changes_frame = true},
     // Where exceptions are handled, the unwind table describes each argument that is pushed.
     {.name = "stores", .from = 100, .stores_arguments = true},
@@ -34,8 +35,8 @@ constexpr Setting settings[] = {
     {.name = "unprepared", .from = 15, .skipped = no_preparation},
 };
 
-// Sets and clears the option of the pass that turns stores into pushes; the pass has nothing else to
-// be told by. Other threads must not see what is meant for one function.
+// Sets and clears the option of the pass that turns stores into pushes; the pass has nothing else
+// to be told by. Other threads must not see what is meant for one function.
 class Pushes : public llvm::MachineFunctionPass {
  public:
   static char ID;
@@ -74,8 +75,8 @@ bool Pushes::runOnMachineFunction(llvm::MachineFunction& function) {
   return false;
 }
 
-bool is_allocated_simply(const llvm::TargetRegisterInfo&, const llvm::MachineRegisterInfo& registers,
-                         llvm::Register which) {
+bool is_allocated_simply(const llvm::TargetRegisterInfo&,
+                         const llvm::MachineRegisterInfo& registers, llvm::Register which) {
   if (registers.reg_nodbg_empty(which)) return false;
   const llvm::MachineFunction& function = *registers.reg_instr_nodbg_begin(which)->getMF();
   const Setting* setting = find_setting(function.getFunction());
@@ -94,7 +95,8 @@ llvm::ArrayRef<Setting> all_settings() { return settings; }
 
 bool can_apply(const Setting& setting, const llvm::Function& function) {
   const unsigned size = function.getInstructionCount();
-  if (size < setting.from || (setting.stores_arguments && !function.hasPersonalityFn())) return false;
+  if (size < setting.from || (setting.stores_arguments && !function.hasPersonalityFn()))
+    return false;
   if (!setting.changes_frame) return size <= setting.to;
   // Pointers in all functions are for profilers, and those in functions with calls save bytes. In a
   // large function one is dear to remove, and cheap to add.

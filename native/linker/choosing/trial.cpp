@@ -46,8 +46,8 @@ llvm::Function* add_variant(llvm::Function& function, const Setting& setting) {
   return variant;
 }
 
-// A machine keeps the sections and symbols of the code that it is generating, so the trial needs one
-// of its own.
+// A machine keeps the sections and symbols of the code that it is generating, so the trial needs
+// one of its own.
 std::unique_ptr<llvm::TargetMachine> copy_machine(const llvm::TargetMachine& machine) {
   llvm::TargetOptions options = machine.Options;
   options.EnableMachineOutliner = false;  // it would move code from one variant into another
@@ -64,8 +64,8 @@ bool generate_code(llvm::Module& module, const llvm::TargetMachine& original,
   bool failed = false;
   std::unique_ptr<llvm::DiagnosticHandler> handler = context.getDiagnosticHandler();
   context.setDiagnosticHandler(std::make_unique<Silence>(failed));
-  const auto speak = llvm::make_scope_exit(
-      [&] { context.setDiagnosticHandler(std::move(handler)); });
+  const auto speak =
+      llvm::make_scope_exit([&] { context.setDiagnosticHandler(std::move(handler)); });
   const llvm::SaveAndRestore trial(Switches::is_trial, true);
   const std::unique_ptr<llvm::TargetMachine> machine = copy_machine(original);
   llvm::legacy::PassManager passes;

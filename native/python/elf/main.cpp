@@ -76,9 +76,8 @@ Columns file(const nb::bytes& data) {
               sections.size, sections.link, sections.alignment),
       columns({"kind", "flags", "offset", "address", "size"}, segments.kind, segments.flags,
               segments.offset, segments.address, segments.size),
-      columns({"name", "value", "size", "section", "kind", "dynamic"}, symbols.name,
-              symbols.value, symbols.size, symbols.section, symbols.kind,
-              symbols.dynamic),
+      columns({"name", "value", "size", "section", "kind", "dynamic"}, symbols.name, symbols.value,
+              symbols.size, symbols.section, symbols.kind, symbols.dynamic),
       columns({"place", "target", "packed"}, relocations.place, relocations.target,
               relocations.packed));
 }
@@ -86,9 +85,8 @@ Columns file(const nb::bytes& data) {
 Columns frames(const nb::bytes& data, std::uint64_t address, const nb::bytes& tables,
                std::uint64_t tables_address, int bits, bool little) {
   const Layout layout{little, static_cast<std::uint8_t>(bits / 8)};
-  const auto found = unlocked([&] {
-    return read_frames({view(data), address}, {view(tables), tables_address}, layout);
-  });
+  const auto found = unlocked(
+      [&] { return read_frames({view(data), address}, {view(tables), tables_address}, layout); });
   return columns({"offset", "size", "function", "function_size", "saved", "table", "landing"},
                  found.offset, found.size, found.function, found.function_size, found.saved,
                  found.tables, found.landing);

@@ -22,9 +22,9 @@ struct Layout {
 struct Frames {
   std::vector<std::uint64_t> offset, size;  // in the section, with the length before it
   std::vector<std::uint64_t> function, function_size;
-  std::vector<std::uint64_t> saved;         // registers
-  std::vector<std::uint64_t> tables;        // the address of its exception table, or 0
-  std::vector<std::uint64_t> landing;       // the lowest landing pad, or 0
+  std::vector<std::uint64_t> saved;    // registers
+  std::vector<std::uint64_t> tables;   // the address of its exception table, or 0
+  std::vector<std::uint64_t> landing;  // the lowest landing pad, or 0
 };
 
 // Entries before the first that cannot be read.

@@ -10,8 +10,8 @@ namespace compiler_gym::elf {
 
 // One row for each range of addresses.
 struct Units {
-  std::vector<std::string> name;       // of the source file
-  std::vector<std::uint64_t> unit;     // an index into `name`
+  std::vector<std::string> name;    // of the source file
+  std::vector<std::uint64_t> unit;  // an index into `name`
   std::vector<std::uint64_t> low, high;
 };
 
