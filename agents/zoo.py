@@ -20,6 +20,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -73,7 +74,7 @@ class Curve:
 
 def play(choose: Callable[[Any, Any], int], benchmark: str) -> tuple[float, list[str]]:
     """Return the reward and the passes of one episode; `choose` maps (observation, mask)."""
-    with learning_env(benchmark=benchmark) as env:
+    with closing(learning_env(benchmark=benchmark)) as env:
         observation, _ = env.reset(seed=0)
         total, is_over = 0.0, False
         while not is_over:

@@ -44,7 +44,7 @@ def measure() -> list[Figure]:
 
 def _list_bundled() -> list[Path]:
     names = ("crc32", "sha", "jpeg-c")
-    return [find_bundled_folder("cbench-v1") / f"{name}.bc" for name in names]
+    return [find_bundled_folder() / name / f"{name}.bc" for name in names]
 
 
 def _compare(

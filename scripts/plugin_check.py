@@ -118,7 +118,8 @@ def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
         return f"does not link: {message}"
     counts.update(count_rewrites(case.statistics))
     if run(small) == expected:
-        source.unlink(), module.unlink()
+        source.unlink()
+        module.unlink()
         return "same"
     number, place = find_rewrite(case, lambda program: run(program) != expected)
     return f"differs from rewrite {number}: {place}"

@@ -2,6 +2,7 @@
 """The comparison of methods gives packages equal weight, and reads the newest measurements."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def make_row(program: str, method: str, loaded: int, linking: float = 1.0) -> Ro
     return Row(program, package, "train", method, 10, loaded, loaded, 1, 1.0, linking)
 
 
-def write_rows(path: Path, *lines: Row | dict[str, object]) -> Path:
+def write_rows(path: Path, *lines: Row | Mapping[str, object]) -> Path:
     documents = [asdict(line) if isinstance(line, Row) else line for line in lines]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in documents))
     return path

@@ -66,7 +66,7 @@ def test_a_policy_folds_as_the_build_says_and_safely_where_it_says_nothing(
     words = ["cc", source.name, *own.split(), "-o", "run"]
     command = CompilerCommand.parse(words, source.parent)
     said: list[str] = []
-    assert policies.link(SIZE, command, is_checked=True, say=said.append) == 0
+    assert policies.link(SIZE, command, is_checked=True, is_packed=True, say=said.append) == 0
     assert said
     assert printed(source.parent / "run") == OWN_WORDS[own]
 

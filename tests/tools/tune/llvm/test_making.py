@@ -43,7 +43,8 @@ def test_the_code_is_llcs(binary: Binary, tmp_path: Path) -> None:
     module = tmp_path / "module.bc"
     module.write_bytes(maker(binary, tmp_path).optimise())
     options = {"relocation-model": "pic", "enable-ipra": "true", "disable-lsr": "true"}
-    subprocess.run(code_words(binary, options, module, tmp_path / "clang.o"), check=True)
+    plan = BinaryPlan("numbers", "program", linker=FOLDING, options=options)
+    subprocess.run(code_words(binary, plan, module, tmp_path / "clang.o"), check=True)
     words = [f"--{name}={value}" for name, value in options.items()]
     llc = ["llc-22", *words, "-function-sections", "-data-sections", "-filetype=obj", module]
     subprocess.run([*llc, "-o", tmp_path / "llc.o"], check=True)
