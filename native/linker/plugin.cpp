@@ -32,7 +32,7 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& man
   const llvm::Triple& triple = machine.getTargetTriple();
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
-  if (Decisions::get().frame) manager.add(create_frames_pass());
+  if (Decisions::get().frame || Decisions::get().outline) manager.add(create_functions_pass());
   if (Decisions::get().choose) {
     manager.add(create_choosing_pass(machine));
     follow_settings(passes);
@@ -57,8 +57,7 @@ const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& ma
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   compiler_gym::linker::Decisions::get();  // refuse mistakes before anything is compiled
-  return {
-      LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
-        builder.registerAnalysisRegistrationCallback(compiler_gym::linker::register_call_advisor);
-      }};
+  return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
+            builder.registerAnalysisRegistrationCallback(compiler_gym::linker::register_call_rules);
+          }};
 }

@@ -3,9 +3,13 @@
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/InlineAdvisor.h>
 #include <llvm/Analysis/InlineCost.h>
+#include <llvm/Analysis/InlineOrder.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Module.h>
+#include <array>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 
@@ -25,23 +29,9 @@ double count_calls(const llvm::Function& function) {
   return calls;
 }
 
-class Advisor : public llvm::InlineAdvisor {
- public:
-  Advisor(llvm::Module& module, llvm::FunctionAnalysisManager& analyses,
-          const llvm::InlineParams& parameters, llvm::InlineContext context)
-      : InlineAdvisor(module, analyses, context),
-        standard_(module, analyses, parameters, context) {}
-
- private:
-  std::unique_ptr<llvm::InlineAdvice> getAdviceImpl(llvm::CallBase&) override;
-  std::optional<int> estimate(llvm::CallBase&);
-
-  llvm::DefaultInlineAdvisor standard_;
-};
-
 // Assumptions are not kept: a pass that finds some already may do another thing than without us.
-std::optional<int> Advisor::estimate(llvm::CallBase& call) {
-  auto& target = FAM.getResult<llvm::TargetIRAnalysis>(*call.getCalledFunction());
+std::optional<int> estimate(llvm::CallBase& call, llvm::FunctionAnalysisManager& analyses) {
+  auto& target = analyses.getResult<llvm::TargetIRAnalysis>(*call.getCalledFunction());
   std::map<llvm::Function*, std::unique_ptr<llvm::AssumptionCache>> caches;
   const auto find = [&](llvm::Function& function) -> llvm::AssumptionCache& {
     auto& cache = caches[&function];
@@ -51,36 +41,52 @@ std::optional<int> Advisor::estimate(llvm::CallBase& call) {
   return llvm::getInliningCostEstimate(call, target, find);
 }
 
-std::unique_ptr<llvm::InlineAdvice> Advisor::getAdviceImpl(llvm::CallBase& call) {
-  auto standard = standard_.getAdvice(call);
-  llvm::Function& caller = *call.getCaller();
-  llvm::Function& callee = *call.getCalledFunction();
-  llvm::OptimizationRemarkEmitter& remarks = getCallerORE(call);
-  if (&caller == &callee || caller.getInstructionCount() > most_instructions ||
-      getMandatoryKind(call, FAM, remarks) != MandatoryInliningKind::NotMandatory ||
-      !llvm::isInlineViable(callee).isSuccess())
-    return standard;
-  const auto cost = estimate(call);
-  if (!cost) return standard;
-  const bool own = standard->isInliningRecommended();
+// INLINE_INPUTS, of which the first is still to be set, and CALL_INPUTS of inputs.h, in their
+// order; none for calls that no rule is asked about.
+std::optional<std::array<double, 12>> compute_inputs(llvm::CallBase& call,
+                                                     llvm::FunctionAnalysisManager& analyses) {
+  const llvm::Function& caller = *call.getCaller();
+  const llvm::Function& callee = *call.getCalledFunction();
+  if (&caller == &callee || caller.getInstructionCount() > most_instructions) return std::nullopt;
+  const auto cost = estimate(call, analyses);
+  if (!cost) return std::nullopt;
   double constants = 0;
   for (const llvm::Use& argument : call.args()) constants += llvm::isa<llvm::Constant>(argument);
-  const double inputs[] = {double(own),
-                           double(*cost),
-                           double(callee.getInstructionCount()),
-                           double(callee.size()),
-                           count_calls(callee),
-                           double(callee.getNumUses()),
-                           double(callee.hasLocalLinkage() && !callee.hasAddressTaken()),
-                           double(caller.getInstructionCount()),
-                           double(caller.size()),
-                           double(call.arg_size()),
-                           constants,
-                           double(!call.use_empty())};
-  const bool wanted = (*Decisions::get().inline_call)(inputs) > 0;
+  return {{0, double(*cost), double(callee.getInstructionCount()), double(callee.size()),
+           count_calls(callee), double(callee.getNumUses()),
+           double(callee.hasLocalLinkage() && !callee.hasAddressTaken()),
+           double(caller.getInstructionCount()), double(caller.size()), double(call.arg_size()),
+           constants, double(!call.use_empty())}};
+}
+
+class Advisor : public llvm::InlineAdvisor {
+ public:
+  Advisor(llvm::Module& module, llvm::FunctionAnalysisManager& analyses,
+          const llvm::InlineParams& parameters, llvm::InlineContext context)
+      : InlineAdvisor(module, analyses, context),
+        standard_(module, analyses, parameters, context) {}
+
+ private:
+  std::unique_ptr<llvm::InlineAdvice> getAdviceImpl(llvm::CallBase&) override;
+
+  llvm::DefaultInlineAdvisor standard_;
+};
+
+std::unique_ptr<llvm::InlineAdvice> Advisor::getAdviceImpl(llvm::CallBase& call) {
+  auto standard = standard_.getAdvice(call);
+  llvm::Function& callee = *call.getCalledFunction();
+  llvm::OptimizationRemarkEmitter& remarks = getCallerORE(call);
+  if (getMandatoryKind(call, FAM, remarks) != MandatoryInliningKind::NotMandatory ||
+      !llvm::isInlineViable(callee).isSuccess())
+    return standard;
+  auto inputs = compute_inputs(call, FAM);
+  if (!inputs) return standard;
+  const bool own = standard->isInliningRecommended();
+  inputs->front() = own;
+  const bool wanted = (*Decisions::get().inline_call)(*inputs) > 0;
   if (wanted == own || !Switches::get().spend()) return standard;
   Switches::get().count(wanted ? "inline" : "no-inline",
-                        (callee.getName() + " in " + caller.getName()).str());
+                        (callee.getName() + " in " + call.getCaller()->getName()).str());
   standard->recordUnattemptedInlining();
   return std::make_unique<llvm::InlineAdvice>(this, call, remarks, wanted);
 }
@@ -90,11 +96,46 @@ llvm::InlineAdvisor* create_advisor(llvm::Module& module, llvm::FunctionAnalysis
   return new Advisor(module, analyses, parameters, context);
 }
 
+using Call = std::pair<llvm::CallBase*, int>;
+
+// The call with the highest score comes first; of equal ones, that which was met first.
+class Order : public llvm::InlineOrder<Call> {
+ public:
+  explicit Order(llvm::FunctionAnalysisManager& analyses) : analyses_(analyses) {}
+
+  std::size_t size() override { return calls_.size(); }
+  void push(const Call& call) override {
+    const auto inputs = compute_inputs(*call.first, analyses_);
+    const double score =
+        inputs ? (*Decisions::get().order)(llvm::ArrayRef(*inputs).drop_front()) : -last;
+    calls_.insert({{std::isnan(score) ? last : -score, met_++}, call});
+  }
+  Call pop() override { return calls_.extract(calls_.begin()).mapped(); }
+  void erase_if(llvm::function_ref<bool(Call)> is_gone) override {
+    std::erase_if(calls_, [&](const auto& entry) { return is_gone(entry.second); });
+  }
+
+ private:
+  static constexpr double last = std::numeric_limits<double>::infinity();
+
+  llvm::FunctionAnalysisManager& analyses_;
+  std::map<std::pair<double, std::size_t>, Call> calls_;
+  std::size_t met_ = 0;
+};
+
+std::unique_ptr<llvm::InlineOrder<Call>> create_order(llvm::FunctionAnalysisManager& analyses,
+                                                      const llvm::InlineParams&,
+                                                      llvm::ModuleAnalysisManager&, llvm::Module&) {
+  return std::make_unique<Order>(analyses);
+}
+
 }  // namespace
 
-void register_call_advisor(llvm::ModuleAnalysisManager& analyses) {
+void register_call_rules(llvm::ModuleAnalysisManager& analyses) {
   if (Decisions::get().inline_call)
     analyses.registerPass([] { return llvm::PluginInlineAdvisorAnalysis(create_advisor); });
+  if (Decisions::get().order)
+    analyses.registerPass([] { return llvm::PluginInlineOrderAnalysis(create_order); });
 }
 
 }  // namespace compiler_gym::linker

@@ -1,11 +1,11 @@
-// The advisor of LLVM's inliner that follows the rule for calls.
+// The advisor of LLVM's inliner, and the order of its calls, that follow the rules for calls.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace compiler_gym::linker {
 
-// Let the inliner ask the rule, if there is one.
-void register_call_advisor(llvm::ModuleAnalysisManager&);
+// Let the inliner ask the rules, if there are any.
+void register_call_rules(llvm::ModuleAnalysisManager&);
 
 }  // namespace compiler_gym::linker

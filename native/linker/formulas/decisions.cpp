@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t most_bytes = 1 << 16;
 
 #define NAME(name, description) #name,
+constexpr llvm::StringLiteral inline_names[] = {INLINE_INPUTS(NAME) CALL_INPUTS(NAME)};
 constexpr llvm::StringLiteral call_names[] = {CALL_INPUTS(NAME)};
 constexpr llvm::StringLiteral function_names[] = {FUNCTION_INPUTS(NAME) SETTING_INPUTS(NAME)};
 constexpr llvm::StringLiteral setting_names[] = {SETTING_INPUTS(NAME)};
@@ -41,13 +42,17 @@ Decisions read_decisions(const std::string& path) {
         refuse("cannot read the rule '" + key + "': " + formula->error());
     };
     if (key == "inline")
-      read(decisions.inline_call, call_names);
+      read(decisions.inline_call, inline_names);
+    else if (key == "order")
+      read(decisions.order, call_names);
     else if (key == "frame")
       read(decisions.frame, all.drop_back(std::size(setting_names)));
+    else if (key == "outline")
+      read(decisions.outline, all.drop_back(std::size(setting_names)));
     else if (key == "choose")
       read(decisions.choose, all);
     else
-      refuse("no decision '" + key + "'; use inline, frame or choose");
+      refuse("no decision '" + key + "'; use inline, order, frame, outline or choose");
   }
   return decisions;
 }

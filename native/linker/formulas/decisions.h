@@ -13,7 +13,9 @@ struct Decisions {
   static const Decisions& get();
 
   std::optional<Formula> inline_call;
+  std::optional<Formula> order;
   std::optional<Formula> frame;
+  std::optional<Formula> outline;
   std::optional<Formula> choose;
 };
 

@@ -42,25 +42,40 @@ bool has_frame(const llvm::Function& function) {
   return !frame.empty() && frame != "none";
 }
 
-class Frames : public llvm::ModulePass {
+class Functions : public llvm::ModulePass {
  public:
   static char ID;
-  Frames() : ModulePass(ID) {}
-  llvm::StringRef getPassName() const override { return "Frame pointers by a rule"; }
+  Functions() : ModulePass(ID) {}
+  llvm::StringRef getPassName() const override { return "Frame pointers and outlining by a rule"; }
   bool runOnModule(llvm::Module&) override;
 };
 
-char Frames::ID = 0;
+char Functions::ID = 0;
 
-bool Frames::runOnModule(llvm::Module& module) {
+bool decide_frame(const Formula& rule, llvm::Function& function) {
+  const bool wanted = rule(compute_inputs(function)) > 0;
+  if (wanted == has_frame(function) || !Switches::get().spend()) return false;
+  Switches::get().count(wanted ? "frame" : "no-frame", function.getName());
+  function.addFnAttr(frames, wanted ? "non-leaf" : "none");
+  return true;
+}
+
+bool decide_outlining(const Formula& rule, llvm::Function& function) {
+  auto inputs = compute_inputs(function);
+  inputs.front() = 1;  // LLVM takes code from every function
+  if (rule(inputs) > 0 || !Switches::get().spend()) return false;
+  Switches::get().count("no-outline", function.getName());
+  function.addFnAttr("nooutline");
+  return true;
+}
+
+bool Functions::runOnModule(llvm::Module& module) {
+  const Decisions& rules = Decisions::get();
   bool changed = false;
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
-    const bool wanted = (*Decisions::get().frame)(compute_inputs(function)) > 0;
-    if (wanted == has_frame(function) || !Switches::get().spend()) continue;
-    Switches::get().count(wanted ? "frame" : "no-frame", function.getName());
-    function.addFnAttr(frames, wanted ? "non-leaf" : "none");
-    changed = true;
+    if (rules.frame) changed |= decide_frame(*rules.frame, function);
+    if (rules.outline) changed |= decide_outlining(*rules.outline, function);
   }
   return changed;
 }
@@ -86,6 +101,6 @@ llvm::SmallVector<double, 20> compute_inputs(const llvm::Function& function) {
           counts.returns};
 }
 
-llvm::ModulePass* create_frames_pass() { return new Frames(); }
+llvm::ModulePass* create_functions_pass() { return new Functions(); }
 
 }  // namespace compiler_gym::linker

@@ -1,4 +1,4 @@
-// The rules for whole functions, and the pass that follows the one for frame pointers.
+// The rules for whole functions, and the pass that follows those for frame pointers and outlining.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -14,6 +14,6 @@ namespace compiler_gym::linker {
 llvm::SmallVector<double, 20> compute_inputs(const llvm::Function&);
 
 // Must run before the first pass of the code generator.
-llvm::ModulePass* create_frames_pass();
+llvm::ModulePass* create_functions_pass();
 
 }  // namespace compiler_gym::linker

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Evolution depends on its history alone, and proposes new rules without mistakes."""
 
+import ast
+
 from compiler_gym.tools.rules import Trial
 from compiler_gym.tools.rules.llvm.evolution import Evolution
-from compiler_gym.tools.rules.llvm.rule import Rule
+from compiler_gym.tools.rules.llvm.rule import Rule, list_inputs
 
 
 def test_the_same_history_gives_the_same_proposal() -> None:
@@ -14,10 +16,12 @@ def test_the_same_history_gives_the_same_proposal() -> None:
 
 
 def test_proposals_are_new_rules_without_mistakes() -> None:
-    evolve = Evolution(("inline", "frame", "choose"))
+    evolve = Evolution()
     history: list[Trial] = []
     for number in range(200):
         rule = evolve(history)
-        Rule().edit(rule)
+        for decision, formula in Rule().edit(rule).formulas.items():
+            names = [node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)]
+            assert set(names) <= {*list_inputs(decision), "min", "max"}
         history.append(Trial(rule, float(number % 7), "" if number % 5 else "broken"))
     assert len({trial.rule for trial in history}) == 200

@@ -10,7 +10,7 @@ import pytest
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.rules.llvm import linking
 from compiler_gym.tools.rules.llvm.linking import RuleBench
-from compiler_gym.tools.rules.llvm.rule import Rule, list_inputs
+from compiler_gym.tools.rules.llvm.rule import INPUTS, Rule, list_inputs
 
 
 @pytest.fixture
@@ -22,13 +22,13 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RuleBench:
 def test_the_linkers_own_decisions_change_no_byte(bench: RuleBench, tmp_path: Path) -> None:
     plain = bench.judge(Rule())
     files = {name: (tmp_path / "links" / f"{name}.linked").read_bytes() for name in bench.names}
-    own = bench.judge(Rule().edit("inline = default; frame = default"))
+    own = bench.judge(Rule().edit("inline = default; frame = default; outline = default"))
     assert own == plain
     for name, contents in files.items():
         assert (tmp_path / "links" / f"{name}.linked").read_bytes() == contents
 
 
-@pytest.mark.parametrize("text", ["inline = 0", "frame = 0"])
+@pytest.mark.parametrize("text", ["inline = 0", "frame = 0", "outline = 0", "order = -cost"])
 def test_a_rule_changes_the_programs(bench: RuleBench, text: str) -> None:
     assert bench.judge(Rule().edit(text)).total != bench.judge(Rule()).total
 
@@ -39,13 +39,14 @@ def test_a_rule_changes_the_programs(bench: RuleBench, text: str) -> None:
         ("inline = cost < 40 and not callee_calls", "inline = (callee_calls == 0) * (40 > cost)"),
         ("frame = 1 if calls > 3 else 0", "frame = max(calls, 3) - 3"),
         ("frame = -calls / 0 + 1", "frame = 1.0e0"),
+        ("order = min(cost, 0) + cost", "order = cost + min(0, cost)"),
     ],
 )
 def test_equal_formulas_decide_equally(bench: RuleBench, one: str, other: str) -> None:
     assert bench.judge(Rule().edit(one)) == bench.judge(Rule().edit(other))
 
 
-@pytest.mark.parametrize("decision", ["inline", "frame", "choose"])
+@pytest.mark.parametrize("decision", list(INPUTS))
 def test_every_input_of_the_header_can_be_used(bench: RuleBench, decision: str) -> None:
     formula = " + ".join(list_inputs(decision))
     bench.judge(Rule().edit(f"{decision} = 0 * ({formula})"))
@@ -65,6 +66,12 @@ def test_every_input_of_the_header_can_be_used(bench: RuleBench, decision: str) 
 def test_a_mistake_is_explained(bench: RuleBench, formula: str, message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         bench.judge(Rule().edit(f"frame = {formula}"))
+
+
+def test_calls_are_inlined_in_the_order_of_the_rule(bench: RuleBench, tmp_path: Path) -> None:
+    program = RuleBench(("ispell",), tmp_path / "ispell")
+    scores = ("-cost", "cost", "callee_uses")
+    assert len({program.judge(Rule().edit(f"order = {score}")).total for score in scores}) == 3
 
 
 def test_a_link_that_takes_too_long_breaks_the_program(bench: RuleBench) -> None:

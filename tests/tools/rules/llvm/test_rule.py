@@ -29,5 +29,6 @@ def test_other_texts_are_refused(text: str, message: str) -> None:
 
 def test_the_header_names_the_inputs_of_each_decision() -> None:
     assert list_inputs("inline")[:2] == ("default", "cost")
+    assert list_inputs("order") == list_inputs("inline")[1:]
     assert "is_unprepared" in list_inputs("choose")
     assert list_inputs("frame") == list_inputs("choose")[: len(list_inputs("frame"))]

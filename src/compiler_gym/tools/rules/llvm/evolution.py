@@ -77,7 +77,8 @@ class Evolution:
 
 
 def _own(decision: str) -> str:
-    return f"{decision} = {'0' if decision == 'choose' else 'default'}"
+    formula = {"choose": "0", "order": "-cost"}.get(decision, "default")
+    return f"{decision} = {formula}"
 
 
 def _mutate(formula: str, decision: str, others: Sequence[str], draw: random.Random) -> str:
@@ -115,6 +116,8 @@ def _change(old: ast.expr, decision: str, draw: random.Random) -> ast.expr:
 
 def _make_condition(decision: str, draw: random.Random) -> ast.expr:
     """Return a comparison of an input, usually as an exception to the linker's own decision."""
+    if decision == "order":  # it is a score
+        return _make_number(decision, draw)
     left: ast.expr = ast.Name(draw.choice(list_inputs(decision)))
     if draw.random() < 0.3:
         left = ast.BinOp(left, draw.choice(_OPERATORS)(), _make_number(decision, draw))

@@ -16,7 +16,8 @@ _MOST_ACTIONS = 64
 _GOAL, _BASELINE = "LoadedBytes", "LoadedBytesPlain"
 _PROMPT = f"""\
 Write a rule that makes the linker save loaded bytes: it decides which calls are inlined (inline), \
-which functions have a frame pointer (frame), and how their code is generated (choose). An action \
+and in which order (order), which functions have a frame pointer (frame), from which ones equal \
+code is taken (outline), and how their code is generated (choose). An action \
 is a text such as `frame = calls > 2`, which replaces the rule for one decision. Measure \
 `RuleInputs` for the language and the inputs, `RuleEffect` for the bytes of each program, and \
 `RuleProblem` if an action changed nothing. The behaviour of programs must not change. You are \

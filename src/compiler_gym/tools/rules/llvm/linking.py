@@ -44,6 +44,8 @@ _FUNCTION = re.compile(r"function:? '?@?([\w.$]+)'?")
 _COMPILING = ("-shared", "-fPIC", "-O1", "-std=c++20", "-fno-rtti", "-fno-exceptions", "-w")
 _LLVM_HEADERS = f"/usr/lib/llvm-{MAJOR}/include"
 _VERIFY = "-Wl,-mllvm,-verify-machineinstrs"
+_MODULE_INLINER = "-Wl,-mllvm,-enable-module-inliner"
+"""The only inliner of LLVM that asks for an order."""
 _SMALL = ("minsize", "optsize")
 _CASES = 2
 """The number of inputs that a program is run on."""
@@ -183,6 +185,7 @@ class RuleBench:
             settings.append(f"encoding={self._compile(rule.encoding)}")
         words = [f"COMPILER_GYM_SIZE={','.join(settings)}", *plain_words(self._plan)]
         words += [_VERIFY] if rule.encoding else []
+        words += [_MODULE_INLINER] if "order" in rule.formulas else []
         functions = list_functions([module.read_bytes()])
         attributes = self._folder / "attributes.csv"
         frames = frame_words(self._plan, functions, attributes)

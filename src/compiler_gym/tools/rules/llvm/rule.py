@@ -15,8 +15,10 @@ from compiler_gym.errors import InvalidParameterError, UnknownNameError, unknown
 __all__ = ["ENCODING", "INPUTS", "MOST_CHARACTERS", "Rule", "list_inputs", "read_header"]
 
 INPUTS: Mapping[str, tuple[str, ...]] = {
-    "inline": ("CALL_INPUTS",),
+    "inline": ("INLINE_INPUTS", "CALL_INPUTS"),
+    "order": ("CALL_INPUTS",),
     "frame": ("FUNCTION_INPUTS",),
+    "outline": ("FUNCTION_INPUTS",),
     "choose": ("FUNCTION_INPUTS", "SETTING_INPUTS"),
 }
 """The decisions, and the tables in ``inputs.h`` of their inputs."""
