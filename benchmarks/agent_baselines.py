@@ -4,8 +4,9 @@
     python -m benchmarks.agent_baselines --each 5      judge; write the table of the results page
 
 Nothing, the compiler's own -Oz, random actions, our search with as many actions as an agent has
-calls, and a script that tries actions one at a time with the agent's own tools. Of each family
-some test tasks are drawn, always the same ones. What is judged is kept, and not judged again.
+calls, a script that tries actions one at a time with the agent's own tools, and a mutant of its
+decisions, which must be worth less. Of each family some test tasks are drawn, always the same ones.
+What is judged is kept, and not judged again.
 """
 
 import argparse
@@ -33,9 +34,13 @@ from compiler_gym.tools.agents import (
     score,
     tasks,
 )
+from compiler_gym.tools.rules import Trial, search_rules
+from compiler_gym.tools.rules.llvm.evolution import Evolution
 
 PAGE = Path(__file__).parents[1] / "docs" / "results" / "agents.md"
 LEVEL, REST = "-Oz", "rest"
+RULES = 100
+"""The number of rules among which agents choose that do not write their own."""
 
 
 def nothing(task: AgentTask) -> Decisions:
@@ -46,9 +51,9 @@ def nothing(task: AgentTask) -> Decisions:
 def level(task: AgentTask) -> Decisions:
     """Take what clang would do, where the compiler has that."""
     with _environment_of(task) as env:
-        names = action_names(env.action_space)
+        names = _list_names(env)
         chosen = [name for name in (LEVEL, REST) if name in names][:1]
-        return _decided(env, task, [names.index(name) for name in chosen])
+        return _decided(env, task, chosen)
 
 
 def at_random(task: AgentTask) -> Decisions:
@@ -57,8 +62,7 @@ def at_random(task: AgentTask) -> Decisions:
     if task.question is not None:
         return Decisions(task.id, answer=str(drawn.randint(1, len(task.given))))
     with _environment_of(task) as env:
-        count = len(action_names(env.action_space))
-        return _decided(env, task, [drawn.randrange(count) for _ in range(task.max_calls)])
+        return _decided(env, task, drawn.choices(_list_names(env), k=task.max_calls))
 
 
 def search(task: AgentTask) -> Decisions:
@@ -66,6 +70,9 @@ def search(task: AgentTask) -> Decisions:
     if task.question is not None:
         return nothing(task)
     with _environment_of(task) as env:
+        if not action_names(env.action_space):
+            trials = search_rules(env, Evolution(), trials=task.max_calls)
+            return _decided(env, task, [max(trials, key=lambda trial: trial.saved).rule])
         starts = level_sequences(action_names(env.action_space))
     (found,) = run_search(
         lambda: _environment_of(task),
@@ -84,7 +91,7 @@ def script(task: AgentTask) -> Decisions:
         if task.question is not None:
             return Decisions(task.id, answer=str(_answer(episode, task)))
         with _environment_of(task) as env:
-            names = list(action_names(env.action_space))
+            names = _list_names(env)
         random.Random(task.id).shuffle(names)
         if LEVEL in names:
             episode.call("apply", {"actions": [LEVEL]})
@@ -98,8 +105,23 @@ def script(task: AgentTask) -> Decisions:
         return episode.decisions
 
 
+def mutant(task: AgentTask) -> Decisions:
+    """Take the script's decisions without the first action, or the answer after its answer."""
+    decisions = script(task)
+    if task.question is not None:
+        return Decisions(task.id, answer=str(int(decisions.answer) % len(task.given) + 1))
+    with _environment_of(task) as env:
+        env.reset()
+        actions = env.commandline_to_actions(decisions.commandline)
+        names = action_names(env.action_space)
+        if not names:
+            return _decided(env, task, decisions.commandline.split("\n")[1:])
+        return _decided(env, task, [names[int(action)] for action in actions[1:]])
+
+
 AGENTS: Mapping[str, Callable[[AgentTask], Decisions]] = {
     "nothing": nothing, "-Oz": level, "random": at_random, "search": search, "script": script,
+    "mutant": mutant,
 }  # fmt: skip
 
 
@@ -137,11 +159,22 @@ def _environment_of(task: AgentTask) -> Any:
     return env
 
 
-def _decided(env: Any, task: AgentTask, actions: Sequence[int]) -> Decisions:
+def _list_names(env: Any) -> list[str]:
+    """Return the names of the actions, or rules where an action is a rule."""
+    if names := list(action_names(env.action_space)):
+        return names
+    rules: list[Trial] = []
+    while len(rules) < RULES:
+        rules.append(Trial(Evolution()(rules), 0.0))
+    return [trial.rule for trial in rules]
+
+
+def _decided(env: Any, task: AgentTask, names: Sequence[str]) -> Decisions:
     """Return actions as decisions, as far as the compiler takes them."""
     env.reset()
-    for action in actions:
-        _, _, terminated, truncated, _ = env.step(action)
+    actions = env.action_space
+    for name in names:
+        _, _, terminated, truncated, _ = env.step(actions[name] if action_names(actions) else name)
         if terminated or truncated:
             break
     return Decisions(task.id, env.commandline() if env.actions else "")

@@ -9,14 +9,19 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import quantiles
 
 from benchmarks.measure import Figure, median_seconds
+from benchmarks.memory import measure_memory
 from compiler_gym.tools.agents import AgentEpisode, AgentTask, tasks
 
 SECONDS = 10.0
 CORES = 16
+OPEN = 256
+"""Episodes that are open at once in one server."""
 PROMISED = 1_000
 """Episodes a minute on that many cores."""
 CALLS: Sequence[tuple[str, dict[str, object]]] = (
@@ -57,8 +62,37 @@ def measure() -> list[Figure]:
             _a_minute(2, judged=True),
             "",
         ),
+        *_measure_open(),
         Figure("start of an MCP server", median_seconds(_start, repeats=5), "s", 2.0),
         Figure("processor time of the start of an MCP server", _processor_of_start(), "s", 2.0),
+    ]
+
+
+def _measure_open() -> list[Figure]:
+    """Open many episodes at once in this process, and call each a few times."""
+    programs = _programs()
+    with ExitStack() as stack:
+        began, before = time.perf_counter(), measure_memory(os.getpid())
+        episodes = [
+            stack.enter_context(AgentEpisode(programs[number % len(programs)]))
+            for number in range(OPEN)
+        ]
+        for episode in episodes:
+            episode.call("apply", {"actions": ["sroa"]})
+        opened = time.perf_counter() - began
+        each = (measure_memory(os.getpid()) - before) / OPEN
+        seconds: list[float] = []
+        for name in ("early-cse", "simplifycfg", "-Oz"):
+            for episode in episodes:
+                start = time.perf_counter()
+                episode.call("apply", {"actions": [name]})
+                seconds.append(time.perf_counter() - start)
+    cuts = quantiles(seconds, n=100)
+    return [
+        Figure(f"opening {OPEN} episodes, with one call each", opened, "s"),
+        Figure(f"memory (PSS) of each of {OPEN} open episodes", each, "MB", 30),
+        Figure(f"a call with {OPEN} open episodes, median", cuts[49] * 1e3, "ms"),
+        Figure(f"a call with {OPEN} open episodes, 99 of 100", cuts[98] * 1e3, "ms"),
     ]
 
 

@@ -153,6 +153,11 @@ def _descendants(pid: int) -> list[int]:
     return found
 
 
+def measure_memory(pid: int) -> float:
+    """Return the megabytes (PSS) of process `pid` and all that it has started."""
+    return sum(map(_pss, [pid, *_descendants(pid)]))
+
+
 def _pss(pid: int | None) -> float:
     return _weight(pid, "Pss")
 
