@@ -41,16 +41,16 @@ def test_both_sides_take_turns_and_the_best_of_every_round_counts(
     monkeypatch.setenv(peer.VARIABLE, str(tmp_path))
     rounds: list[str] = []
 
-    def run(python: Path, asked: str, *_: object) -> peer.Measured:
-        (path,) = json.loads(asked)["programs"]
-        is_old = "venv" in python.parts and tmp_path in python.parents
+    def run(programs: list[Path], seconds: float, folder: Path | None = None) -> peer.Measured:
+        (path,) = map(str, programs)
+        is_old = folder == tmp_path
         rounds.append("old" if is_old else "ours")
         slower = 3.0 if len(rounds) < 3 else 1.0
         values = OLD if is_old else OURS
         return {path: {k: v if k in ("instructions", "changed") else v * slower
                        for k, v in values.items()}}  # fmt: skip
 
-    monkeypatch.setattr(peer, "_round", run)
+    monkeypatch.setattr(peer, "run_round", run)
     figures = {figure.name.partition(": ")[2]: figure for figure in peer.measure()}
     assert rounds == ["old", "ours"] * peer.ROUNDS
     assert figures["multistep of 100"].value == 2.0

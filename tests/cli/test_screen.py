@@ -53,6 +53,8 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "profile": [("profile", PROGRAM, "sroa", LONG)],
     "datasets": [("datasets",), ("datasets", "sample", "cbench-v1")],
     "leaderboard": [("leaderboard", "tasks"), ("leaderboard", "table")],
+    "rust": [("rust",), ("rust", "--rustc", "missing")],
+    "search-rules": [("search-rules", "--trials", "0"), ("search-rules", "--programs", "none")],
     "size": [("size", sys.executable), ("size", sys.executable, sys.executable), ("size", "none")],
     "tune": [("tune",), ("tune", "diff", "a", "b")],
     "bisect": [("bisect", "nothing.json")],

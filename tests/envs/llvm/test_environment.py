@@ -86,17 +86,19 @@ def test_every_way_to_make_gives_the_same_environment(
 @pytest.mark.parametrize("isolation", ["process", "in-process"])
 def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: Any) -> None:
     spaces: dict[str, Any]
+    benchmark = "cbench-v1/crc32"
     if id in ("llvm-v0", "llvm-ic-v0", "llvm-codesize-v0", "llvm-inline-v0"):
         spaces = {"observation_space": "InstCountNorm", "reward_space": "IrInstructionCountOz"}
     elif id == "gcc-v0":
         spaces = {"observation_space": "obj_size", "reward_space": "obj_size"}
+    elif id == "llvm-rule-v0":
+        spaces = {"observation_space": "RuleEffect", "reward_space": "LoadedBytes"}
+        benchmark = "rule-programs-v0/crc32"
     else:
         spaces = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with compiler_gym.make(
-            id, benchmark="cbench-v1/crc32", isolation=isolation, **spaces
-        ) as env:
+        with compiler_gym.make(id, benchmark=benchmark, isolation=isolation, **spaces) as env:
             check_env(env, skip_render_check=False)
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.tools.sizes.grouping import Grouping
     from compiler_gym.tools.sizes.owners import Owner
     from compiler_gym.tools.sizes.parts import Part, PartSize
     from compiler_gym.tools.sizes.remedies import Remedy, Suggestion
     from compiler_gym.tools.sizes.report import (
-        Grouping,
         SizeChange,
         SizeReport,
         compare_owners,

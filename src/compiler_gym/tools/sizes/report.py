@@ -7,7 +7,6 @@ It also compares two reports, and checks one against a budget.
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from compiler_gym.errors import InvalidParameterError, ProjectError
 from compiler_gym.tools.sizes.analysis import Analysis
 from compiler_gym.tools.sizes.binary import ElfFile, read_binaries
+from compiler_gym.tools.sizes.grouping import Grouping
 from compiler_gym.tools.sizes.owners import (
     Owner,
     group_by_file,
@@ -25,23 +25,13 @@ from compiler_gym.tools.sizes.owners import (
 from compiler_gym.tools.sizes.parts import Part, PartSize
 from compiler_gym.tools.sizes.remedies import Suggestion, suggest_remedies
 
-__all__ = ["Grouping", "SizeChange", "SizeReport", "compare_owners", "measure_file", "parse_size"]
+__all__ = ["SizeChange", "SizeReport", "compare_owners", "measure_file", "parse_size"]
 
 _SIZE = re.compile(r"\+?([\d,_]+(?:\.\d+)?)\s*(B|kB|KB|k|KiB|MB|M|MiB)?")
 _UNITS = {
     "B": 1, "k": 1000, "kB": 1000, "KB": 1000, "KiB": 1024,
     "M": 1_000_000, "MB": 1_000_000, "MiB": 1 << 20,
 }  # fmt: skip
-
-
-class Grouping(StrEnum):
-    """The owners of bytes that a report lists."""
-
-    FUNCTION = "function"
-    NAMESPACE = "namespace"
-    FILE = "file"
-    SECTION = "section"
-    MEMBER = "member"
 
 
 @dataclass(frozen=True, slots=True)

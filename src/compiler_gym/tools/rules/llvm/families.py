@@ -15,14 +15,14 @@ _CALLS = {"easy": 40, "medium": 20, "hard": 10}
 _MOST_ACTIONS = 64
 _GOAL, _BASELINE = "LoadedBytes", "LoadedBytesPlain"
 _PROMPT = f"""\
-Write a rule that makes the linker save loaded bytes: it decides which calls are inlined (inline), \
+Write a rule that makes the linker save loaded bytes. It decides which calls are inlined (inline) \
 and in which order (order), which functions have a frame pointer (frame), from which ones equal \
-code is taken (outline), and how their code is generated (choose). An action \
-is a text such as `frame = calls > 2`, which replaces the rule for one decision. Measure \
-`RuleInputs` for the language and the inputs, `RuleEffect` for the bytes of each program, and \
+code may be taken (outline), and how their code is generated (choose). An action is a text such as \
+`frame = calls > 2`, which replaces the rule for one decision. Measure `RuleInputs` for the \
+language and the inputs, `RuleEffect` for the bytes of each program of `{{programs}}`, and \
 `RuleProblem` if an action changed nothing. The behaviour of programs must not change. You are \
-judged by {_GOAL} on other programs: you win if it is below {_BASELINE}, the result without a \
-rule. You may call tools {{calls}} times and apply {_MOST_ACTIONS} actions."""
+judged by {_GOAL} on other programs, those of `{{held_out}}`: you win if it is below {_BASELINE}, \
+the result without a rule. You may call tools {{calls}} times and apply {_MOST_ACTIONS} actions."""
 
 
 def agent_tasks() -> Iterator[AgentTask]:
@@ -40,7 +40,7 @@ def agent_tasks() -> Iterator[AgentTask]:
                 action_space="LinkerRules",
                 goal=_GOAL,
                 baseline=_BASELINE,
-                prompt=_PROMPT.format(calls=calls),
+                prompt=_PROMPT.format(calls=calls, programs=programs, held_out=held_out),
                 max_calls=calls,
                 max_actions=_MOST_ACTIONS,
                 checks=("run",),

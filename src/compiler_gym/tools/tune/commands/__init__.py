@@ -45,7 +45,7 @@ COMMANDS = {
     ),
     "rust": Row(
         "compiler_gym.tools.tune.commands.rust:rust",
-        "Print the settings with which cargo builds small programs.",
+        "Print the settings with which cargo builds small programs with this rustc.",
         topic=Topic.BUILDS,
     ),
     "policy": Row(
