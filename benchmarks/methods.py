@@ -36,7 +36,7 @@ from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, run_search, starting_sequences
 from compiler_gym.tools.agents.llvm.compiler_r1 import CompilerR1
 from compiler_gym.tools.tune.commands.policies import policy_named
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
 
 __all__ = [
     "METHODS",
@@ -237,6 +237,8 @@ def _compile(job: Job) -> list[Row]:
 def _link_with_policy(job: Job, *, plugin: bool, packed: bool) -> list[Row]:
     """Link with the shipped policy, which decides about linked programs alone."""
     (program,) = job.programs
+    if plugin and (problem := explain_problem()):
+        raise SystemExit(f"cannot load the size plug-in: {problem}")
     flags = ["--no-never-larger", *([] if packed else ["--old-loaders"])]
     before = _spend()
     with tempfile.TemporaryDirectory() as folder:
@@ -272,6 +274,9 @@ def _own_compiler() -> str:
 
 def _learn(job: Job) -> list[Row]:
     """Train an agent of the zoo, and play one episode on every program."""
+    import torch
+
+    torch.set_num_threads(1)  # quickest for networks this small
     zoo, before = _agent(), _spend()
     options = zoo.Options(steps=job.size.training, points=1)
     _, model = zoo.fit(job.method, *zoo.LEARNERS[job.method], job.seed, options)
@@ -508,11 +513,12 @@ def _finish(jobs: Iterable[Job], *, ray: bool) -> Iterator[tuple[Job, Any]]:
 
 def _fetch_large(name: str) -> str:
     """Return a project as a single module of more than 60,000 instructions."""
-    from scripts.projects.fetching import fetch
+    from scripts.projects.fetching import fetch, make_inputs
     from scripts.projects.table import chosen
 
     into = cache_path("projects")
     (project,) = chosen([name])
+    make_inputs(into)  # of which preparing a project may need a file
     source, made = fetch(project, into), into / "large" / f"{name}.bc"
     made.parent.mkdir(parents=True, exist_ok=True)
     flags = ["-Oz", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c"]
