@@ -470,7 +470,7 @@ METHODS = {
     "compiler-r1": Method(_call_tools, "Compiler-R1's tool, called by a script"),
     "ppo": Method(_learn, "PPO, one episode", learns=True),
     "maskable-ppo": Method(_learn, "MaskablePPO, one episode", learns=True),
-    "cluster": Method(_cluster, "Sequence of the nearest cluster (NPMCT-like)", learns=True),
+    "cluster": Method(_cluster, "Sequence of the nearest cluster, without a trial", learns=True),
     "coreset": Method(
         partial(_coreset, refine=False), "Coreset of sequences, best of all", learns=True
     ),
