@@ -2,7 +2,11 @@
 """The page shows the stored rows, rows can be replayed, and an interrupted comparison continues."""
 
 import json
+import pickle
 import re
+import runpy
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -125,6 +129,25 @@ def test_a_finished_job_does_not_run_again(
     methods.main(["--small", "--run", str(tmp_path)])
     assert played == [f"fake/{seed}/cbench-v1/crc32" for seed in range(3)]
     assert re.search(r"^\| Fake \|.*\| 1 \| 0.5 \| - \| 1 \| 3 \|$", capsys.readouterr().out, re.M)
+
+
+def test_a_node_of_a_cluster_finds_the_work_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def spread(jobs: list[Job], work: Callable[[Job], Any]) -> Iterator[tuple[Job, Any]]:
+        for job in jobs:
+            sent = pickle.dumps((work, job))
+            assert b"__main__" not in sent
+            there, again = pickle.loads(sent)
+            yield job, there(again)
+
+    monkeypatch.setattr("compiler_gym.tools.learn.integrations.ray.spread_tasks", spread)
+    monkeypatch.setattr(methods, "_small", lambda: TINY)
+    words = ["methods", "--small", "--ray", "--method", "clang", "--run", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", words)
+    with warnings.catch_warnings(action="ignore"):  # the module is imported already
+        runpy.run_module("benchmarks.methods", run_name="__main__")
+    assert "| `clang -Oz` |" in capsys.readouterr().out
 
 
 def test_the_programs_are_those_of_the_zoo() -> None:
