@@ -109,9 +109,12 @@ def _processor_seconds(*, judged: bool) -> float:
 
 
 def sum_processor_time(pid: int) -> float:
-    """Return the processor seconds of a process and all that it has started."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    """Return the processor seconds of a process and all that it has started; 0 if it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
     own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     return own + sum(sum_processor_time(int(child)) for child in children)
 

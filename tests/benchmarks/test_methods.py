@@ -2,7 +2,11 @@
 """The page shows the stored rows, rows can be replayed, and an interrupted comparison continues."""
 
 import json
+import pickle
 import re
+import runpy
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ import pytest
 
 from benchmarks import methods
 from benchmarks.methods import Job, Method, Size
+from compiler_gym.tools.tune.llvm.size_plugin import explain_problem
 
 DATA: dict[str, Any] = json.loads(methods.DATA.read_text("utf-8"))
 TINY = Size(
@@ -35,12 +40,16 @@ def test_every_method_has_rows_for_all_programs_and_seeds() -> None:
             (program, seed)
             for program in size["programs"]
             for seed in range(method.count_seeds(Size(**size)))
-            if name != "policy" or program.startswith("cbench-v1/")
+            if program.partition("/")[0] in method.suites
         }
-        assert {pair for pair in found if not pair[0].startswith("large/")} == expected, name
+        assert {pair for pair in found if not pair[0].startswith(("large/", "held-out/"))} == (
+            expected
+        ), name
 
 
-@pytest.mark.parametrize("name", ["random", "portfolio", "maskable-ppo", "grace-like", "recipe"])
+@pytest.mark.parametrize(
+    "name", "random portfolio compiler-r1 maskable-ppo cluster grace-like recipe".split()
+)
 def test_a_stored_row_can_be_replayed(name: str) -> None:
     row = next(row for row in DATA["rows"] if row["method"] == name)
     with methods._make() as env:  # pyright: ignore[reportPrivateUsage]  # what measured it
@@ -63,6 +72,32 @@ def test_a_coreset_covers_programs_together() -> None:
     gains = np.array([[5.0, 0.0, 4.0], [0.0, 5.0, 4.0]])
     assert methods.choose_coreset(gains, 1) == [2]
     assert methods.choose_coreset(gains, 9) == [2, 0, 1]
+
+
+def test_clusters_join_what_is_near() -> None:
+    points = np.array([[0.0, 0.0], [5.0, 5.0], [0.0, 1.0], [5.0, 4.0]])
+    centres, members = methods.find_clusters(points, 2)
+    assert members.tolist() == [0, 1, 0, 1]
+    assert centres.tolist() == [[0.0, 0.5], [5.0, 4.5]]
+
+
+def test_programs_judged_with_the_plugin_are_compared_with_the_rival_of_the_same_packing() -> None:
+    judged = json.loads(methods.JUDGED.read_text("utf-8"))["held-out"]["programs"]
+    rows = {(row["method"], row["program"]): row for row in methods.read_judged()}
+    beep = judged["beep/beep.gcc"]
+    row = rows["plugin-packed", "held-out/beep/beep.gcc"]
+    assert row["loaded"] == beep["plug-in, packed"]["loaded"]
+    assert row["loaded_oz"] == beep["rival, packed"]["loaded"]
+    assert ("plugin-packed", "held-out/hdparm/hdparm") not in rows, "its link failed"
+
+
+def test_the_policy_links_with_and_without_the_plugin() -> None:
+    job = Job("plugin", 0, ("cbench-v1/qsort",), TINY)
+    plain, packed = (methods.METHODS[name].work(job)[0] for name in ("policy", "policy-packed"))
+    assert packed["loaded"] <= plain["loaded"] < plain["loaded_oz"]
+    if not explain_problem():
+        (row,) = methods.METHODS["plugin"].work(job)
+        assert row["loaded"] < plain["loaded"]
 
 
 def test_seeds_of_a_program_count_once() -> None:
@@ -94,6 +129,25 @@ def test_a_finished_job_does_not_run_again(
     methods.main(["--small", "--run", str(tmp_path)])
     assert played == [f"fake/{seed}/cbench-v1/crc32" for seed in range(3)]
     assert re.search(r"^\| Fake \|.*\| 1 \| 0.5 \| - \| 1 \| 3 \|$", capsys.readouterr().out, re.M)
+
+
+def test_a_node_of_a_cluster_finds_the_work_by_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def spread(jobs: list[Job], work: Callable[[Job], Any]) -> Iterator[tuple[Job, Any]]:
+        for job in jobs:
+            sent = pickle.dumps((work, job))
+            assert b"__main__" not in sent
+            there, again = pickle.loads(sent)
+            yield job, there(again)
+
+    monkeypatch.setattr("compiler_gym.tools.learn.integrations.ray.spread_tasks", spread)
+    monkeypatch.setattr(methods, "_small", lambda: TINY)
+    words = ["methods", "--small", "--ray", "--method", "clang", "--run", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", words)
+    with warnings.catch_warnings(action="ignore"):  # the module is imported already
+        runpy.run_module("benchmarks.methods", run_name="__main__")
+    assert "| `clang -Oz` |" in capsys.readouterr().out
 
 
 def test_the_programs_are_those_of_the_zoo() -> None:
