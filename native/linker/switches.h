@@ -59,7 +59,7 @@ class Switches {
   std::string encoding_path_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string last_;
-  unsigned effort_ = 100;
+  unsigned effort_ = 200;
   std::unique_ptr<llvm::raw_fd_ostream> choices_;
   std::mutex mutex_;
 };
