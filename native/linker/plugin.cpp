@@ -34,7 +34,8 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& man
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
   if (Decisions::get().frame) manager.add(create_frames_pass());
-  if (Decisions::get().choose || Switches::get().effort()) {
+  // With IPRA, the code of a function depends on other functions, so it cannot be tried alone.
+  if ((Decisions::get().choose || Switches::get().effort()) && !machine.Options.EnableIPRA) {
     if (!Switches::is_trial) manager.add(create_choosing_pass(machine));
     follow_settings(passes);
   }
