@@ -15,11 +15,13 @@ import os
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["VARIANTS", "Case", "find_rewrite", "link", "run"]
+from compiler_gym.tools.tune.llvm.size_plugin import find_rewrite, read_counts
+
+__all__ = ["VARIANTS", "Case", "link", "run"]
 
 _SECONDS, _COMPILING = 4.0, 120.0
 _OUTLINE = "-Wl,-mllvm,-enable-machine-outliner=always"
@@ -46,11 +48,6 @@ class Case:
     flags: tuple[str, ...]
     plugin: Path
 
-    @property
-    def statistics(self) -> Path:
-        """The file with the counts of the last link."""
-        return self.module.with_suffix(".tsv")
-
 
 def link(case: Case, switches: str | None, output: Path) -> str:
     """Link `case`, with the plug-in unless `switches` is None; return messages if it fails."""
@@ -58,7 +55,7 @@ def link(case: Case, switches: str | None, output: Path) -> str:
     environment = dict(os.environ)
     if switches is not None:
         command += ["-Wl,-mllvm,-verify-machineinstrs", f"-Wl,--load-pass-plugin={case.plugin}"]
-        environment["COMPILER_GYM_SIZE"] = f"stats={case.statistics},{switches}"
+        environment["COMPILER_GYM_SIZE"] = switches
     done = subprocess.run(
         [*command, "-o", str(output)],
         env=environment,
@@ -81,28 +78,6 @@ def run(program: Path) -> str | None:
     return f"{done.returncode} {done.stdout.decode(errors='replace')}"
 
 
-def count_rewrites(statistics: Path) -> Counter[str]:
-    """Return how often each rule was applied in the last link."""
-    rows = (line.split("\t") for line in statistics.read_text().splitlines())
-    return Counter({name: int(count) for name, count in rows if name != "last"})
-
-
-def find_rewrite(case: Case, is_broken: Callable[[Path], bool]) -> tuple[int, str]:
-    """Return the number and the place of the first rewrite that breaks the program."""
-    output = case.module.with_suffix(".part")
-    link(case, "limit=1000000000", output)
-    low, high = 0, count_rewrites(case.statistics).total()
-    while low < high:
-        middle = (low + high) // 2
-        if link(case, f"limit={middle}", output) or is_broken(output):
-            high = middle
-        else:
-            low = middle + 1
-    link(case, f"limit={low}", output)
-    last = case.statistics.read_text().splitlines()[-1].partition("\t")[2]
-    return low, last
-
-
 def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
     """Return ``same`` or ``useless`` for the program of `seed`, or what differs."""
     source, module = folder / f"{seed}.c", folder / f"{seed}.o"
@@ -114,14 +89,17 @@ def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
     case, plain, small = Case(module, linking, plugin), folder / "plain", folder / "small"
     if link(case, None, plain) or (expected := run(plain)) is None:
         return "useless"
-    if message := link(case, "limit=1000000000", small):
+    statistics = folder / "statistics"
+    if message := link(case, f"stats={statistics}", small):
         return f"does not link: {message}"
-    counts.update(count_rewrites(case.statistics))
+    counts.update(read_counts(statistics))
     if run(small) == expected:
         source.unlink()
         module.unlink()
         return "same"
-    number, place = find_rewrite(case, lambda program: run(program) != expected)
+    number, place = find_rewrite(
+        lambda switches: bool(link(case, switches, small)) or run(small) != expected, folder
+    )
     return f"differs from rewrite {number}: {place}"
 
 

@@ -13,6 +13,7 @@
 #include "choosing/pass.h"
 #include "choosing/settings.h"
 #include "encodings/pass.h"
+#include "encodings/rules.h"
 #include "encodings/share_frames.h"
 #include "encodings/shift_frame.h"
 #include "formulas/calls.h"
@@ -33,8 +34,9 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& man
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
   if (Decisions::get().frame || Decisions::get().outline) manager.add(create_functions_pass());
-  if (Decisions::get().choose) {
-    manager.add(create_choosing_pass(machine));
+  // With IPRA, the code of a function depends on other functions, so it cannot be tried alone.
+  if ((Decisions::get().choose || Switches::get().effort()) && !machine.Options.EnableIPRA) {
+    if (!Switches::is_trial) manager.add(create_choosing_pass(machine));
     follow_settings(passes);
   }
   // Before the places of variables are computed, which follow the frame pointer.
@@ -51,12 +53,21 @@ const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& ma
   add_machine_passes(machine, manager, *passes);
 });
 
+// Refuse mistakes before anything is compiled.
+void check_environment() {
+  llvm::SmallVector<llvm::StringRef> names;
+  for (const Rule& rule : all_rules()) names.push_back(rule.name);
+  for (const Setting& setting : all_settings()) names.push_back(setting.name);
+  Switches::get().check_rules(names);
+  Decisions::get();
+}
+
 }  // namespace
 }  // namespace compiler_gym::linker
 
 extern "C" __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
-  compiler_gym::linker::Decisions::get();  // refuse mistakes before anything is compiled
+  compiler_gym::linker::check_environment();
   return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
             builder.registerAnalysisRegistrationCallback(compiler_gym::linker::register_call_rules);
           }};

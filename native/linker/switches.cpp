@@ -1,6 +1,8 @@
 #include "switches.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/Twine.h>
 #include <llvm/Support/raw_ostream.h>
 #include <cstdlib>
@@ -75,6 +77,15 @@ void Switches::report() {
 
 bool Switches::allows(llvm::StringRef rule) const {
   return (listed_.find(rule) != listed_.end()) == only_listed_;
+}
+
+void Switches::check_rules(llvm::ArrayRef<llvm::StringRef> names) const {
+  for (const auto& [rule, is_listed] : listed_)
+    if (!llvm::is_contained(names, rule)) {
+      llvm::errs() << "compiler_gym_size: no rule '" << rule << "'; use " << llvm::join(names, ", ")
+                   << '\n';
+      std::exit(1);
+    }
 }
 
 bool Switches::spend() {

@@ -3,9 +3,9 @@
 // A plug-in is loaded after the linker has read its options, so it cannot add any; see
 // docs/decisions/0063-a-plug-in-of-the-linker.md. The value is a list separated by commas:
 //
-//   COMPILER_GYM_SIZE=rules=-xchg-pop,limit=123,stats=/tmp/sizes.tsv
+//   COMPILER_GYM_SIZE=rules=-exchange,limit=123,stats=/tmp/sizes.tsv
 //
-// `rules=-a-b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
+// `rules=-a+b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
 // rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
 // `decisions` names a file of formulas, see inputs.h; `encoding` a shared object with a rule, see
 // encodings/rules.h.
@@ -13,6 +13,7 @@
 // turns the choice off; `choices` names a file that gets a line for each function that had one.
 #pragma once
 
+#include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Support/raw_ostream.h>
 #include <cstdint>
@@ -32,6 +33,8 @@ class Switches {
 
   // Return whether the rule is on. Threads of a ThinLTO link may ask at the same time.
   bool allows(llvm::StringRef rule) const;
+  // End the process with a message if the variable names a rule that is not one of these.
+  void check_rules(llvm::ArrayRef<llvm::StringRef> names) const;
   const std::string& decisions_path() const { return decisions_path_; }
   const std::string& encoding_path() const { return encoding_path_; }
   // Return whether another rewrite is within the limit, and count it if so.
@@ -56,7 +59,7 @@ class Switches {
   std::string encoding_path_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string last_;
-  unsigned effort_ = 100;
+  unsigned effort_ = 200;
   std::unique_ptr<llvm::raw_fd_ostream> choices_;
   std::mutex mutex_;
 };

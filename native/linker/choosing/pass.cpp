@@ -69,7 +69,8 @@ std::vector<Candidate> find_candidates(llvm::Module& module) {
   llvm::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
     return cost(*one.function) < cost(*other.function);
   });
-  for (const Setting& setting : all_settings())
+  for (const Setting& setting : all_settings()) {
+    if (!Switches::get().allows(setting.name)) continue;
     for (Candidate& candidate : candidates) {
       if (!can_apply(setting, *candidate.function)) continue;
       // The plain code generation is needed as well, once.
@@ -78,6 +79,7 @@ std::vector<Candidate> find_candidates(llvm::Module& module) {
       left -= needed;
       candidate.settings.push_back(&setting);
     }
+  }
   std::erase_if(candidates, [](const Candidate& one) { return one.settings.empty(); });
   return candidates;
 }
@@ -110,8 +112,6 @@ const Setting* find_best(const Candidate& candidate, const Formula& rule) {
       best = setting;
     }
   }
-  if (!best || !Switches::get().spend()) return nullptr;
-  Switches::get().count(best->name, candidate.function->getName());
   return best;
 }
 
@@ -126,7 +126,11 @@ bool Choosing::runOnModule(llvm::Module& module) {
   }
   for (const Candidate& candidate : candidates) {
     const Setting* chosen = rule ? find_best(candidate, *rule) : candidate.find_smallest();
-    if (chosen) apply(*chosen, *candidate.function);
+    if (chosen && !Switches::get().spend()) chosen = nullptr;
+    if (chosen) {
+      Switches::get().count(chosen->name, candidate.function->getName());
+      apply(*chosen, *candidate.function);
+    }
     if (!rule) Switches::get().note(describe(candidate, chosen));
   }
   gate_->watch(module);

@@ -65,7 +65,7 @@ bool generate_code(llvm::Module& module, const llvm::TargetMachine& original,
   std::unique_ptr<llvm::DiagnosticHandler> handler = context.getDiagnosticHandler();
   context.setDiagnosticHandler(std::make_unique<Silence>(failed));
   const auto speak =
-      llvm::make_scope_exit([&] { context.setDiagnosticHandler(std::move(handler)); });
+      llvm::scope_exit([&] { context.setDiagnosticHandler(std::move(handler), true); });
   const llvm::SaveAndRestore trial(Switches::is_trial, true);
   const std::unique_ptr<llvm::TargetMachine> machine = copy_machine(original);
   llvm::legacy::PassManager passes;

@@ -49,7 +49,7 @@ bool Encodings::runOnMachineFunction(llvm::MachineFunction& function) {
     if (const std::string& path = Switches::get().encoding_path(); !path.empty())
       rules_.push_back(load_rule(path));
     for (const Rule& rule : all_rules())
-      if (Switches::get().allows(rule.name)) rules_.push_back(rule);
+      if (rule.rewrite && Switches::get().allows(rule.name)) rules_.push_back(rule);
   }
   llvm::ArrayRef<std::uint32_t> kept;
   if (auto* usage = getAnalysisIfAvailable<llvm::PhysicalRegisterUsageInfoWrapperLegacy>())

@@ -12,14 +12,17 @@ constexpr Rule rules[] = {
     {"pop-stack", pop_stack},
     {"push-stack", push_stack},
     {"early-zero", early_zero},
-    {"plain-constant", plain_constant},
     {"byte-constant", byte_constant},
     {"store-zero", store_zero},
-    {"fold-address", fold_address},
+    {"compare-one", compare_one},
     {"narrow", narrow},
     {"exchange", exchange},
     {"push-move", push_move},
     {"packed-single", packed_single},
+    {"swap-registers"},
+    {"shift-frame"},
+    {"share-save"},
+    {"share-restore"},
 };
 
 }  // namespace

@@ -18,17 +18,17 @@ struct Rule {
   llvm::StringLiteral name;  // in COMPILER_GYM_SIZE and in the counts
   // Return whether the code was changed. A rule may change, replace or erase this instruction and
   // those after it in its block, never those before it. It asks `Site::commit` before the change.
-  bool (*rewrite)(llvm::MachineInstr&, Site&);
+  // Null for a rule that looks at whole functions, which has a pass or a function of its own.
+  bool (*rewrite)(llvm::MachineInstr&, Site&) = nullptr;
 };
 
 bool byte_constant(llvm::MachineInstr&, Site&);
+bool compare_one(llvm::MachineInstr&, Site&);
 bool early_zero(llvm::MachineInstr&, Site&);
 bool exchange(llvm::MachineInstr&, Site&);
-bool fold_address(llvm::MachineInstr&, Site&);
 bool leave(llvm::MachineInstr&, Site&);
 bool narrow(llvm::MachineInstr&, Site&);
 bool packed_single(llvm::MachineInstr&, Site&);
-bool plain_constant(llvm::MachineInstr&, Site&);
 bool pop_stack(llvm::MachineInstr&, Site&);
 bool push_move(llvm::MachineInstr&, Site&);
 bool push_stack(llvm::MachineInstr&, Site&);

@@ -102,7 +102,8 @@ void Site::clear(llvm::MachineInstr& before, llvm::Register reg) const {
   insert(before, XOR32rr)
       .addReg(reg, llvm::RegState::Define)
       .addReg(reg, llvm::RegState::Undef)
-      .addReg(reg, llvm::RegState::Undef);
+      .addReg(reg, llvm::RegState::Undef)
+      ->addRegisterDead(x86.flags(), &registers_);
 }
 
 void Site::start(const llvm::MachineBasicBlock& block) {

@@ -69,8 +69,9 @@ bool store_zero(llvm::MachineInstr& store, Site& site) {
   for (unsigned i = 0; i < 5; ++i) moved.add(store.getOperand(i));
   moved.addReg(site.x86.gpr(site.x86.number(scratch), width(other)));
   for (const llvm::MachineMemOperand* memory : store.memoperands())
-    moved.addMemOperand(site.function.getMachineMemOperand(
-        memory, memory->getFlags() & ~llvm::MachineMemOperand::MOLoad));
+    if (memory->isStore())
+      moved.addMemOperand(site.function.getMachineMemOperand(
+          memory, memory->getFlags() & ~llvm::MachineMemOperand::MOLoad));
   store.eraseFromParent();
   return true;
 }

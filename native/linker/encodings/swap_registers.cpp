@@ -30,7 +30,7 @@ int count_bytes(const llvm::MachineInstr& instruction, const X86& x86, unsigned 
   int bytes = 0;
   for (unsigned i = 0; i < instruction.getNumExplicitOperands(); ++i) {
     const llvm::MachineOperand& operand = instruction.getOperand(i);
-    if (!operand.isReg() || x86.number(operand.getReg()) == NUMBERS || operand.isTied()) continue;
+    if (!operand.isReg() || x86.number(operand.getReg()) == NUMBERS) continue;
     const unsigned number = swapped(x86.number(operand.getReg()), first, second);
     has_prefix |= number >= NUMBERS / 2 || (x86.bits(operand.getReg()) == 8 && number > B);
     const llvm::MachineOperand* offset = find_offset(instruction, i);

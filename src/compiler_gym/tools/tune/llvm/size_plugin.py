@@ -10,7 +10,8 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,9 +27,11 @@ __all__ = [
     "PLUGIN_VARIABLE",
     "explain_problem",
     "find_plugin",
+    "find_rewrite",
     "is_rule",
     "load_words",
     "plugin_hash",
+    "read_counts",
     "run_and_list_rules",
     "with_settings",
     "without_plugin",
@@ -43,6 +46,8 @@ _LIBRARY = f"libLLVM.so.{MAJOR}.1"
 _MACHINE = "x86_64"
 _SETTING = "COMPILER_GYM_SIZE="
 """The environment variable that the plug-in reads its switches from; it has no flags."""
+_NO_LIMIT = 1 << 40
+_MOST_REWRITES = 1 << 20
 _RULE = re.compile(r"-[a-z][a-z0-9_-]*", re.ASCII)
 
 
@@ -125,8 +130,35 @@ def run_and_list_rules(words: Sequence[str], folder: Path) -> list[str]:
     """
     counts = folder / "counts"
     run_command(["env", f"{_SETTING}stats={counts}", *words], folder)
-    rows = (line.split("\t") for line in counts.read_text().splitlines())
-    return [name for name, value in rows if value.isdigit()]
+    return list(read_counts(counts))
+
+
+def read_counts(path: Path) -> dict[str, int]:
+    """Return how often each rule changed code, from the file that `stats=` names."""
+    rows = (line.split("\t") for line in path.read_text().splitlines())
+    return {name: int(value) for name, value in rows if value.isdigit()}
+
+
+def find_rewrite(
+    is_broken: Callable[[str], bool], folder: Path, switches: str = ""
+) -> tuple[int, str]:
+    """Return the number and the place of the first rewrite that breaks a program.
+
+    `is_broken` links the program with these switches of the plug-in and checks it; it is called
+    once for each bit of the number of rewrites. The place is the rule and the function. It is empty
+    if no rewrite breaks the program. `folder` is for a file.
+    """
+    counts = folder / "counts"
+
+    def breaks(limit: int) -> bool:
+        return is_broken(",".join(filter(None, (switches, f"stats={counts}", f"limit={limit}"))))
+
+    counts.unlink(missing_ok=True)
+    breaks(_NO_LIMIT)
+    # A linker that crashes leaves no counts.
+    total = sum(read_counts(counts).values()) if counts.exists() else _MOST_REWRITES
+    number = bisect_left(range(total), True, key=breaks)
+    return number, counts.read_text().rpartition("last\t")[2].strip() if breaks(number) else ""
 
 
 def with_settings(words: Iterable[str]) -> list[str]:
