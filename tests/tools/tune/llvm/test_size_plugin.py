@@ -245,7 +245,9 @@ def test_the_rules_that_change_a_program_can_be_turned_off(binary: Binary, tmp_p
     rules = maker.list_rules()
     assert rules
     assert maker.of(_plan(binary, PROGRAM)).list_rules() == []
-    without = maker.of(_plan(binary, PROGRAM, PLUGIN, *(f"-{rule}" for rule in rules)))
+    # Without its smallest code, a function may get the next one.
+    off = {f"-{rule}" for rule in (*rules, "frame", "stores", "simple", "unprepared")}
+    without = maker.of(_plan(binary, PROGRAM, PLUGIN, *sorted(off)))
     plain = read_code(maker.of(_plan(binary, PROGRAM)).make("plain"))
     assert read_code(without.make("without")) == plain != read_code(maker.make("with"))
 
