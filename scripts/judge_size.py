@@ -58,7 +58,10 @@ __all__ = ["Case", "Row", "cases", "compare", "measure"]
 
 PACKED = "-Wl,-z,pack-relative-relocs"
 RULES_ONLY, CHOICE_ONLY = "rules only", "choice only"
-SETTINGS = {RULES_ONLY: "COMPILER_GYM_SIZE=effort=0", CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=frame+stores+simple+unprepared"}
+SETTINGS = {
+    RULES_ONLY: "COMPILER_GYM_SIZE=effort=0",
+    CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=frame+stores+simple+unprepared",
+}
 """How the plug-in is asked for one of its parts."""
 TIMED = ("rival, packed", "policy, packed", "plug-in, packed")
 """The methods that are linked twice if that is short, because their times are compared."""

@@ -21,6 +21,8 @@ namespace {
 
 // What a function costs the code generator beside its instructions, in instructions.
 constexpr unsigned function_cost = 10;
+// The time that the code generator takes grows faster than functions do.
+constexpr unsigned most_instructions = 2000;
 
 class Choosing : public llvm::ModulePass {
  public:
@@ -45,6 +47,7 @@ unsigned cost(const llvm::Function& function) {
 bool can_choose(const llvm::Function& function) {
   if (function.isDeclarationForLinker() || !function.hasName() || !function.hasOptSize() ||
       function.hasOptNone() || function.hasSection() ||
+      function.getInstructionCount() > most_instructions ||
       function.hasFnAttribute(llvm::Attribute::Naked) || function.callsFunctionThatReturnsTwice())
     return false;
   for (const llvm::BasicBlock& block : function) {

@@ -19,16 +19,25 @@ namespace {
 thread_local long per_thread = 5;
 std::jmp_buf jump;
 volatile std::sig_atomic_t signals;
-std::set<std::string>* chains;
+std::set<std::string> chains, registers;
 
-// The functions of this program that are on the stack, without those that have no exported name.
+// Add a function of this program that is on the stack to a chain, if its name is exported, and note
+// the registers that `main` gets back from the functions that it calls.
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* chain) {
   int is_before = 0;
   const auto place = _Unwind_GetIPInfo(context, &is_before) - !is_before;
   void* start = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(place));
   Dl_info info;
-  if (start && dladdr(start, &info) && info.dli_saddr == start && info.dli_sname)
-    *static_cast<std::string*>(chain) += std::string(" < ") + info.dli_sname;
+  if (!start || !dladdr(start, &info) || info.dli_saddr != start || !info.dli_sname)
+    return _URC_NO_REASON;
+  auto& names = *static_cast<std::string*>(chain);
+  names += std::string(" < ") + info.dli_sname;
+  if (!is_before && names.ends_with(" < main")) {
+    std::string values;
+    for (int number : {3, 6, 12, 13, 14, 15})
+      values += std::to_string(_Unwind_GetGR(context, number)) + ' ';
+    registers.insert(values);
+  }
   return _URC_NO_REASON;
 }
 
@@ -38,9 +47,9 @@ void note_stack() {
   const auto first = chain.find(" < deep"), last = chain.find(" < main");
   // Nothing after `main`, which the C library differs in.
   if (last == std::string::npos)
-    chains->insert("main is not found:" + chain);
+    chains.insert("main is not found:" + chain);
   else
-    chains->insert(first == std::string::npos ? "" : chain.substr(first, last - first));
+    chains.insert(first == std::string::npos ? "" : chain.substr(first, last - first));
 }
 
 void on_trap(int) { note_stack(); }
@@ -59,15 +68,21 @@ SEPARATE void fill(long* values, int count, long seed) {
   for (int i = 0; i < count; ++i) values[i] = seed = seed * 1103515245 + 12345;
 }
 
+SEPARATE void mix(long* one, long* two, long* three, long seed) {
+  *one = seed, *two = seed ^ 3, *three = *one * 5;
+}
+
 // Frames of several sizes that save all registers; one calls the next.
-#define DEEP(name, size, next)                                                        \
-  SEPARATE long name(long a, long b, long c, long d, long e) {                        \
-    long far[size], near[4];                                                          \
-    fill(far, size, a), fill(near, 4, b);                                             \
-    const long first = leaf(far, size), second = leaf(near, 4);                       \
-    near[0] = first ^ far[1], near[2] = second + far[size - 1], far[size / 2] = c;    \
-    const long third = next(a + 1, b ^ 2, c * 3, d - first, e ^ second);              \
-    return third + a * first + b * second + c + d * e + leaf(near, 4) + leaf(far, 2); \
+#define DEEP(name, size, next)                                                                    \
+  SEPARATE long name(long a, long b, long c, long d, long e) {                                    \
+    long near[4], one, two, three, far[size];                                                     \
+    fill(far, size, a), fill(near, 4, b), mix(&one, &two, &three, a);                             \
+    const long first = leaf(far, size), second = leaf(near, 4);                                   \
+    near[0] = first ^ far[1], near[2] = second + far[size - 1], far[size / 2] = c;                \
+    mix(&three, &two, &one, second);                                                              \
+    const long third = next(a + 1, b ^ 2, c * 3, d - first, e ^ second);                          \
+    mix(&one, &three, &two, third);                                                               \
+    return third + a * first + b * second + c + d * e + leaf(near, 4) + leaf(far, 2) + one + two; \
   }
 SEPARATE long bottom(long a, long b, long c, long d, long e) { return a - b + c - d + e; }
 DEEP(deep8, 3, bottom)
@@ -83,14 +98,12 @@ namespace {
 
 // Let the processor trap after each instruction, and look at the stack there.
 void step_through() {
-  std::set<std::string> seen;
-  chains = &seen;
   std::signal(SIGTRAP, on_trap);
   asm volatile("pushfq\n orq $0x100, (%%rsp)\n popfq" ::: "cc", "memory");
   const long result = deep1(1, 2, 3, 4, 5);
   asm volatile("pushfq\n andq $~0x100, (%%rsp)\n popfq" ::: "cc", "memory");
-  std::printf("stacks %ld\n", result);
-  for (const std::string& chain : seen) std::printf(" %s\n", chain.c_str());
+  std::printf("stacks %ld, %zu values of registers in main\n", result, registers.size());
+  for (const std::string& chain : chains) std::printf(" %s\n", chain.c_str());
 }
 
 struct Noted {

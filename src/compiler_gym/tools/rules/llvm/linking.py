@@ -175,7 +175,8 @@ class RuleBench:
         if not module.exists():
             shutil.copyfile(find_bundled_folder() / name / f"{name}.bc", module)
         (self._folder / "stats").unlink(missing_ok=True)
-        settings = [f"stats={self._folder / 'stats'}"]
+        # Without effort, a rule chooses settings, not the plug-in by measuring them.
+        settings = ["effort=0", f"stats={self._folder / 'stats'}"]
         settings += [] if limit is None else [f"limit={limit}"]
         if rule.formulas:
             file = self._folder / "rule"
