@@ -280,7 +280,8 @@ std::optional<int> compile_by_known(const std::string& kind, const std::string& 
                                     Words arguments) {
   const bool is_policy = kind == "--policy";
   const auto is_own = [](const std::string& word) {
-    return word == "--never-larger" || word == "--no-never-larger" || word == "--old-loaders";
+    return word == "--never-larger" || word == "--no-never-larger" || word == "--old-loaders" ||
+           word == "--no-plugin";
   };
   if (is_policy) arguments.erase(arguments.begin(), std::ranges::find_if_not(arguments, is_own));
   const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");

@@ -16,6 +16,7 @@ from compiler_gym.tools.tune.commands.policies import (
     run_with_policy,
 )
 from compiler_gym.tools.tune.commands.recipes import words_with_recipe
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN_VARIABLE, explain_problem
 from tests.command_line import Run
 from tests.stand_ins import stand_in
 
@@ -96,6 +97,30 @@ def test_old_loaders_get_no_packed_relocations(
     ).stdout.strip()
     can_pack = b"GLIBC_ABI_DT_RELR" in Path(libc).read_bytes()
     assert (".relr.dyn" in sections) == ("--old-loaders" not in own and can_pack)
+
+
+@pytest.mark.skipif(bool(explain_problem()), reason="needs the size plug-in")
+def test_the_size_plug_in_is_used_unless_it_is_turned_off_or_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.c").write_text(
+        "int f(int); int main(void) { return f(1) + f(1) + f(3); }\n"
+        "__attribute__((noinline)) int f(int a) { return a * 77; }\n"
+    )
+    driver = Path(sys.executable).with_name("compiler-gym-cc")
+
+    def build(*own: str) -> tuple[bytes, str]:
+        words = [driver, "--policy", "size", "--no-never-larger", *own, "x.o", "-o", "run"]
+        subprocess.run([driver, "--policy", "size", "-c", "x.c"], check=True)
+        made = subprocess.run(words, check=True, capture_output=True, text=True)
+        return Path("run").read_bytes(), made.stderr
+
+    used, without = build()[0], build("--no-plugin")[0]
+    monkeypatch.setenv(PLUGIN_VARIABLE, "/none.so")
+    missing, said = build()
+    assert used != without == missing
+    assert "linked without the size plug-in: /none.so does not exist" in said
 
 
 @pytest.mark.parametrize("output", ["conftest", "cmTC_1f2e", "meson-private/sanitycheckc.exe"])

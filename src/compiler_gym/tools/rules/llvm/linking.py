@@ -103,7 +103,7 @@ class RuleBench:
         EnvironmentNotSupported: The size plug-in cannot be loaded here.
     """
 
-    def __init__(self, names: Sequence[str], folder: Path, *, seconds: float = 60.0) -> None:
+    def __init__(self, names: Sequence[str], folder: Path, *, seconds: float = 120.0) -> None:
         if problem := explain_problem():
             raise EnvironmentNotSupported(f"rules need the size plug-in: {problem}")
         plugin = find_plugin()

@@ -46,8 +46,9 @@ def cc(context: typer.Context) -> None:
     `--plan tuned.toml`: apply the result of `compiler-gym tune` when linking.
     `--recipe small`: build smaller code; see `compiler-gym recipe`.
     `--policy size`: link twice, with options found by tuning and without, and keep the smaller
-    file; with `--no-never-larger` after it, link only once, and with `--old-loaders`, don't pack
-    relocations, which glibc older than 2.36 cannot load.
+    file; with `--no-never-larger` after it, link only once, with `--old-loaders`, don't pack
+    relocations, which glibc older than 2.36 cannot load, and with `--no-plugin`, don't load the
+    size plug-in.
     `compiler-gym-cc` accepts the same options and starts faster, so use it in builds.
     """
     _drive("cc", context)

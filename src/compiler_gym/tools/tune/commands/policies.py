@@ -38,7 +38,8 @@ _ONCE = "--no-never-larger"
 _CHECKED = "--never-larger"
 _OLD_LOADERS = "--old-loaders"
 _MINSIZE = "--minsize"
-_OWN = (_ONCE, _CHECKED, _OLD_LOADERS, _MINSIZE)
+_NO_PLUGIN = "--no-plugin"
+_OWN = (_ONCE, _CHECKED, _OLD_LOADERS, _MINSIZE, _NO_PLUGIN)
 _FOR_RUST = "size"
 """The policy for rustc, which cannot pass an option in front of its own."""
 
@@ -52,6 +53,7 @@ def run_known_policy(verb: str, name: str, arguments: Sequence[str]) -> int | No
         status = _link_with(
             verb, policy, command, compiler, is_checked=_ONCE not in own,
             is_packed=_OLD_LOADERS not in own, is_minsize=_MINSIZE in own,
+            is_plugged=_NO_PLUGIN not in own,
         )  # fmt: skip
         if status is not None:
             return status
@@ -163,6 +165,7 @@ def _link_with(
     is_checked: bool,
     is_packed: bool,
     is_minsize: bool = False,
+    is_plugged: bool = True,
 ) -> int | None:
     """Link with a policy or a plan; return None, without linking, if it does not apply."""
     from compiler_gym.lazy import part
@@ -174,7 +177,7 @@ def _link_with(
         policies = part("policies", compiler)
         status: int | None = policies.link(
             chosen_by, command, is_checked=is_checked, is_packed=is_packed,
-            is_minsize=is_minsize, say=say,
+            is_minsize=is_minsize, is_plugged=is_plugged, say=say,
         )  # fmt: skip
     except Exception as error:  # no error may stop the build
         tell(verb, f"linked with the recipe: {type(error).__name__}: {error}")

@@ -139,11 +139,13 @@ def link(
     is_packed: bool,
     say: Callable[[str], None],
     is_minsize: bool = False,
+    is_plugged: bool = True,
 ) -> int | None:
     """Run the link `command` using a policy file, or a plan instead; return the exit status.
 
     With `is_checked`, the plain -Oz -flto build is linked as well, and used if it is smaller.
     With `is_packed`, relocations are packed in both, if the C library supports it.
+    Without `is_plugged`, no plan loads the size plug-in.
     With `is_minsize`, the plan compiles every function for size, whatever its marks.
     `say` receives a line about the chosen plan and its saving; with a given plan, only about
     failures. Returns None without doing anything if there is no bitcode to choose a plan for.
@@ -166,6 +168,8 @@ def link(
         is_shared = "-shared" in command.link_flags
         modules = () if chooser.is_constant else task.modules()
         plan = chooser.rank_plans(compute_features(modules, is_shared=is_shared))[0]
+        if not is_plugged:
+            plan = without_plugin(plan)
         if plan.plugin and (problem := explain_problem()):
             say(f"{task.output.name}: linked without the size plug-in: {problem}")
             plan = without_plugin(plan)
