@@ -261,7 +261,8 @@ def read_judged() -> list[Row]:
     rows: list[Row] = []
     for program, methods in data["held-out"]["programs"].items():
         for name, title in _JUDGED.items():
-            rival = methods.get(f"rival{title[title.find(',') :] if ',' in title else ''}", {})
+            _, comma, packing = title.partition(",")
+            rival = methods.get(f"rival{comma}{packing}", {})
             if (loaded := methods.get(title, {}).get("loaded")) and rival.get("loaded"):
                 row: Row = {"method": name, "program": f"held-out/{program}", "seed": 0}
                 rows.append({**row, "loaded": loaded, "loaded_oz": rival["loaded"]})

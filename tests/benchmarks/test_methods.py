@@ -131,6 +131,21 @@ def test_a_finished_job_does_not_run_again(
     assert re.search(r"^\| Fake \|.*\| 1 \| 0.5 \| - \| 1 \| 3 \|$", capsys.readouterr().out, re.M)
 
 
+def test_rows_of_large_modules_stay_if_they_were_not_measured_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    page, data = tmp_path / "page.md", tmp_path / "page.json"
+    page.write_text("<!-- baselines large -->\n<!-- end baselines -->\n")
+    data.write_text(json.dumps({"rows": [{"method": "oz", "program": "large/lua", "seed": 0}]}))
+    monkeypatch.setattr(methods, "PAGE", page)
+    monkeypatch.setattr(methods, "DATA", data)
+    for _ in range(2):
+        methods._write([{"method": "oz", "program": "cbench-v1/sha", "seed": 0}], TINY)  # pyright: ignore[reportPrivateUsage]
+        rows: list[dict[str, Any]] = json.loads(data.read_text())["rows"]
+        assert [row["program"] for row in rows] == ["cbench-v1/sha", "large/lua"]
+    assert "| The action `-Oz`" in page.read_text()
+
+
 def test_a_node_of_a_cluster_finds_the_work_by_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
