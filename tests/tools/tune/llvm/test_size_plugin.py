@@ -307,9 +307,19 @@ def test_a_tuning_starts_from_it(
         monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
     project, output = tmp_path / "tree", tmp_path / "out"
     project.mkdir()
-    (project / "nodes.c").write_text(NODES)
+    calls = "".join(f"sum += edit{n}(first, sum, {n} + count);" for n in range(8))
+    functions = "".join(
+        f"__attribute__((noinline)) int edit{n}(struct node *node, int a, int b) {{"
+        f' printf("%d %d\\n", a, b + {n}); node->value = {n}; node->weight = a * b - {n};'
+        f' printf("%d\\n", a); return printf("%d\\n", node->weight + b); }}\n'
+        for n in range(8)
+    )
+    source = NODES.replace("int main", f"{functions}int main").replace(
+        "int sum = 0;", f"int sum = 0; {calls}"
+    )
+    (project / "nodes.c").write_text(source)
     build = ("sh", "-ec", "$CC -O2 -c nodes.c && $CC nodes.o -o nodes")
-    request = Request(build, project, output, compilations=20, measure=Measure.TEXT)
+    request = Request(build, project, output, compilations=20, measure=Measure.LOADED)
     (result,) = TuningJob(request, LlvmTuner()).run()
     assert (PLUGIN in result.found.plan.plugin) == is_there
     script = output / "reproduce.sh"
