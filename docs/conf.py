@@ -30,7 +30,7 @@ extensions = [
     "docs.site.navigation",
     "docs.site.search",
 ]
-exclude_patterns = ["reference/datasets/*.tsv", "upstream/*"]
+exclude_patterns = ["reference/datasets/*.tsv"]
 suppress_warnings = ["ref.python"]  # a class is shown at its home and at the door that gives it on
 nitpicky = False
 toc_object_entries = False  # or the navigation of each page takes a second

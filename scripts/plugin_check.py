@@ -82,7 +82,7 @@ def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
     """Return ``same`` or ``useless`` for the program of `seed`, or what differs."""
     source, module = folder / f"{seed}.c", folder / f"{seed}.o"
     made = ["csmith", "--seed", str(seed), "--output", str(source)]
-    subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING)
+    subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING, cwd=folder)
     compiling, linking = VARIANTS[seed % len(VARIANTS)]
     compiled = ["clang-22", "-Oz", "-flto", "-w", "-I/usr/include/csmith", *compiling]
     subprocess.run([*compiled, "-c", str(source), "-o", str(module)], check=True)
