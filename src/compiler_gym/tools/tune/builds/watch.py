@@ -64,8 +64,10 @@ def keep_rust_files(words: "list[str]", before: "list[str]") -> "list[str]":
     `before` are the arguments of this script before those of the build. Links in which the standard
     library is machine code, such as those of macros and build scripts, are not changed.
     """
-    if not any(word.endswith(RUST_OBJECT) for word in words) or re.search(
-        r"/lib(core|proc_macro)-[0-9a-f]+\.rlib", " ".join(words)
+    if (
+        "-c" in words
+        or not any(word.endswith(RUST_OBJECT) for word in words)
+        or re.search(r"/lib(core|proc_macro)-[0-9a-f]+\.rlib", " ".join(words))
     ):
         return words
     folder = outputs(words)[0] + ".rust"
