@@ -36,6 +36,7 @@ from docs.missed_page import missed_page
 from docs.observation_examples import PROGRAMS, costs, examples, promises
 from docs.options_page import options_page
 from docs.recipes_page import recipes_page
+from docs.rust_page import rust_page
 from docs.session_protocol_page import sdk_files, session_protocol_page
 from docs.shown import PAGES as SHOWING
 from docs.shown import with_output
@@ -124,6 +125,7 @@ llvm-decisions
 llvm-missed
 llvm-recipes
 options
+rust-programs
 session-protocol
 source-tree
 speed
@@ -149,6 +151,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "llvm-missed.md", HEAD + "\n" + missed_page()
     yield "llvm-recipes.md", HEAD + "\n" + recipes_page()
     yield "options.md", HEAD + "\n" + options_page()
+    yield "rust-programs.md", HEAD + "\n" + rust_page()
     yield "session-protocol.md", HEAD + "\n" + session_protocol_page()
     yield "source-tree.md", HEAD + "\n" + tree_page()
     yield "speed.md", HEAD + "\n" + speed_page()

@@ -2,7 +2,7 @@
 """Measure what `compiler-gym-cc` saves on Rust programs, as ``docs/results/rust.json`` records.
 
 python -m scripts.projects.rust /tmp/rust                 every program of rust.toml
-python -m scripts.projects.rust /tmp/rust hexyl --no-tests
+python -m scripts.projects.rust /tmp/rust hexyl --tests
 
 Needs rustc-web and cargo-web of Debian 12, valgrind, and the packages with the crates.
 """
@@ -13,38 +13,49 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN
 from scripts.projects.measuring import sizes
 
 _HERE = Path(__file__).parent
 _RESULTS = _HERE.parents[1] / "docs" / "results" / "rust.json"
+_POLICY = _HERE.parents[1] / "src/compiler_gym/tools/tune/llvm/policies/size.json"
 _CRATES = Path("/usr/share/cargo/registry")
 _PROFILE = {"OPT_LEVEL": "z", "LTO": "fat", "CODEGEN_UNITS": "1", "PANIC": "abort",
             "STRIP": "true", "DEBUG": "0"}  # fmt: skip
-_LLD = ("-Clinker=clang-22", "-Clink-arg=-fuse-ld=lld", "-Clink-arg=-Wl,--icf=safe")
-_PACKED = "-Clink-arg=-Wl,-z,pack-relative-relocs"
-_OURS = (
-    f"-Clinker={Path(sys.executable).with_name('compiler-gym-cc')}",
-    "-Clinker-plugin-lto",
-    "-Wlinker-messages",
-)
-BUILDS: Mapping[str, Sequence[str]] = {
-    "rival": _LLD,
-    "rival, packed": (*_LLD, _PACKED),
-    "policy": (*_OURS, "-Clink-arg=--old-loaders"),
-    "policy, minsize": (*_OURS, "-Clink-arg=--old-loaders", "-Clink-arg=--minsize"),
-    "policy, minsize, packed": (*_OURS, "-Clink-arg=--minsize"),
+_CLANG = "clang-22"
+_LLD = ("-fuse-ld=lld", "-Wl,--icf=safe")
+_PACKED = "-Wl,-z,pack-relative-relocs"
+_OURS = str(Path(sys.executable).with_name("compiler-gym-cc"))
+_ONCE, _UNPACKED, _MINSIZE = "--no-never-larger", "--old-loaders", "--minsize"
+RIVALS: Mapping[str, Sequence[str]] = {
+    "rival": (_CLANG, "$@", *_LLD),
+    "rival, packed": (_CLANG, "$@", *_LLD, _PACKED),
 }
-"""The flags for rustc of each build; all have the same profile, in which the rival has whatever
-stable Rust and a stock linker can do for size."""
-_TESTED = "policy, minsize, packed"
+"""The links of the code that rustc generates: what a stock linker can do for size."""
+OURS: Mapping[str, Sequence[str]] = {
+    "policy": (_OURS, "$@", _ONCE, _UNPACKED),
+    "policy, packed": (_OURS, "$@", _ONCE),
+    "minsize": (_OURS, "$@", _ONCE, _UNPACKED, _MINSIZE),
+    "minsize, packed": (_OURS, "$@", _MINSIZE),
+    "plug-in, packed": (_OURS, "--policy", "plug-in.json", "$@", _ONCE, _MINSIZE),
+}
+"""The links of the bitcode that rustc passes with -Clinker-plugin-lto. One of them compares, as all
+do by default, so that its time is that of a user; the others save time here."""
+_COUNTED = ("rival", "policy", "minsize", "plug-in, packed")
+_TESTED = {
+    "rival": (f"-Clinker={_CLANG}", *(f"-Clink-arg={word}" for word in _LLD)),
+    "minsize, packed": (f"-Clinker={_OURS}", "-Clinker-plugin-lto", f"-Clink-arg={_MINSIZE}"),
+}
 _SUMMARY = re.compile(r"^summary: (\d+)", re.M)
 
 
@@ -121,21 +132,60 @@ def cargo(folder: Path, *words: str, flags: str = "") -> "subprocess.CompletedPr
     )  # fmt: skip
 
 
-def build(program: Program, folder: Path, flags: Sequence[str]) -> tuple[Path, float, str]:
-    """Build `program`; return its file, the processor time of its last step, and messages.
+def build(
+    program: Program,
+    folder: Path,
+    links: Mapping[str, Sequence[str]],
+    flags: Sequence[str],
+    into: Path,
+) -> Mapping[str, tuple[float, str]]:
+    """Compile `program` once and link it in all ways of `links` to files in `into`.
 
-    The crates that it uses are built before, and once for all builds.
+    Returns for each the processor time of the last call of rustc (link-time optimisation and one
+    link) and the messages. The crates that it uses are built before, and once for all builds.
     """
+    linker = into / f"linker-{time.time_ns()}"  # a new name, so that cargo links again
+    linker.write_text(_write_linker(links, into))
+    linker.chmod(0o755)
     binary = program.binary or program.name
     words = ["rustc", "--release", "--bin", binary, *program.features_words]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = cargo(folder, *words, "--", *flags)
+    done = cargo(folder, *words, "--", f"-Clinker={linker}", *flags)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
-        raise SystemExit(f"{program.name}: {' '.join(flags)}: {done.stderr[-3000:]}")
+        raise SystemExit(f"{program.name}: {done.stderr[-3000:]}")
+    said = {name: _name_file(into, f"{name}.said").read_text() for name in links}
+    times = {name: sum(map(float, text.split()[-2:])) for name, text in said.items()}
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    said = re.findall(r"compiler-gym c.*", done.stderr)
-    return folder / "target" / "release" / binary, spent, "\n".join(said)
+    rustc = spent - sum(times.values())
+    lines = {name: "\n".join(re.findall("compiler-gym cc.*", text)) for name, text in said.items()}
+    return {name: (rustc + times[name], lines[name]) for name in links}
+
+
+def _name_file(into: Path, name: str) -> Path:
+    return into / name.replace(", ", "-")
+
+
+def _write_linker(links: Mapping[str, Sequence[str]], into: Path) -> str:
+    """Return a script that links for rustc in several ways, and times them."""
+    lines = ["#!/bin/bash -e", "TIMEFORMAT='%U %S'", 'for w; do [ "$l" = -o ] && o=$w; l=$w; done']
+    for name, words in links.items():
+        link = (
+            shlex.join(words)
+            .replace("'$@'", '"$@"')
+            .replace("plug-in.json", str(into / "plug-in.json"))
+        )
+        lines += [f"{{ time {link}; }} 2> {shlex.quote(str(_name_file(into, f'{name}.said')))}"]
+        lines += [f'cp "$o" {shlex.quote(str(_name_file(into, name)))}']
+    return "\n".join(lines) + "\n"
+
+
+def _write_plug_in_policy(into: Path) -> None:
+    """Write the policy for size with the size plug-in in its plans."""
+    policy = json.loads(_POLICY.read_text())
+    for plan in policy["plans"]:
+        plan["plugin"] = [PLUGIN]
+    (into / "plug-in.json").write_text(json.dumps(policy))
 
 
 def run(program: Program, file: Path, into: Path, *, counted: bool) -> tuple[str, int]:
@@ -156,27 +206,38 @@ def run(program: Program, file: Path, into: Path, *, counted: bool) -> tuple[str
     return hashlib.sha256(done.stdout).hexdigest()[:16], total
 
 
-def measure(program: Program, into: Path, *, is_tested: bool) -> dict[str, object]:
-    """Return the outcome of each build of `program`, and whether its own tests pass."""
-    folder = fetch(program, into)
-    build(program, folder, ("-Clinker=clang-22",))  # the crates, which no build pays for
+def measure(program: Program, into: Path) -> dict[str, object]:
+    """Return the outcome of each build of `program`."""
+    folder, kept = fetch(program, into), into / program.name / "built"
+    kept.mkdir(exist_ok=True)
+    _write_plug_in_policy(kept)
+    build(program, folder, {"crates": (_CLANG, "$@")}, (), kept)  # which no build pays for
+    built = {**build(program, folder, RIVALS, (), kept)}
+    built |= build(program, folder, OURS, ("-Clinker-plugin-lto",), kept)
     row: dict[str, object] = {"role": program.role}
-    for name, flags in BUILDS.items():
-        file, seconds, said = build(program, folder, flags)
-        kept = into / program.name / name.replace(", ", "-")
-        shutil.copy(file, kept)
-        output, _ = run(program, kept, into, counted=False)
-        _, instructions = run(program, kept, into, counted=True)
-        size = sizes(kept)
+    for name, (seconds, said) in built.items():
+        output, _ = run(program, _name_file(kept, name), into, counted=False)
+        counted = name in _COUNTED
+        instructions = run(program, _name_file(kept, name), into, counted=True)[1] if counted else 0
+        size = sizes(_name_file(kept, name))
         outcome = Outcome(
-            size.text, size.loaded, size.total, round(seconds, 2), instructions, output, said
+            size.text,
+            size.loaded,
+            size.total,
+            round(seconds, 2),
+            instructions,
+            output,
+            said,
         )
         row[name] = asdict(outcome)
         print(program.name, name, outcome, flush=True)
-    if is_tested:
-        row["tests"] = {name: _test(program, folder, BUILDS[name]) for name in ("rival", _TESTED)}
-        print(program.name, row["tests"], flush=True)
     return row
+
+
+def test(program: Program, into: Path) -> dict[str, str]:
+    """Return the results of the program's own tests for two builds."""
+    folder = fetch(program, into)
+    return {name: _test(program, folder, flags) for name, flags in _TESTED.items()}
 
 
 def _test(program: Program, folder: Path, flags: Sequence[str]) -> str:
@@ -197,14 +258,17 @@ def main() -> None:
     words.formatter_class = argparse.RawDescriptionHelpFormatter
     words.add_argument("into", type=Path)
     words.add_argument("names", nargs="*")
-    words.add_argument("--no-tests", action="store_true")
+    words.add_argument("--tests", action="store_true", help="run their own tests instead")
     given = words.parse_args()
     for program in programs():
         if given.names and program.name not in given.names:
             continue
-        row = measure(program, given.into.resolve(), is_tested=not given.no_tests)
+        into = given.into.resolve()
+        row = {"tests": test(program, into)} if given.tests else measure(program, into)
+        print(program.name, row.get("tests", ""), flush=True)
         rows = json.loads(_RESULTS.read_text()) if _RESULTS.exists() else {}
-        _RESULTS.write_text(json.dumps(rows | {program.name: row}, indent=1) + "\n")
+        rows[program.name] = rows.get(program.name, {}) | row
+        _RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

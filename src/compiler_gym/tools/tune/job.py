@@ -31,6 +31,7 @@ from compiler_gym.tools.tune.builds import (
     digest_files,
     find_binaries,
     record_build,
+    rust_variables,
 )
 from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.confirming import confirm_result
@@ -361,7 +362,7 @@ class TuningJob:
                 "the build linked nothing that it compiled with a C or C++ compiler from PATH, CC "
                 f"or CXX ({sum(1 for _ in recording.events())} commands were recorded): if the "
                 "project is built already, clean it; if the build uses the full path of a "
-                "compiler, let it use $CC for C and $CXX for C++"
+                "compiler, let it use $CC for C and $CXX for C++; cargo must build in release mode"
             )
         binaries.sort(key=lambda binary: -measure_sizes(binary.path).text)
         if not self.request.binaries:
@@ -409,8 +410,9 @@ class TuningJob:
         log, seconds = self._work / "check.log", self.request.check_seconds
         limit = {} if seconds is None else {"seconds": seconds}
         outcome = run_check(
-            self.request.check, tree, log=log, poll=poll, wrap=self._protection.wrap, **limit
-        )
+            self.request.check, tree, log=log, poll=poll, wrap=self._protection.wrap,
+            variables=rust_variables(self._tuner.compilers[0]), **limit
+        )  # fmt: skip
         if not tree.is_dir() or not (self.request.output / _MARKER).is_file():
             raise ProjectError(
                 f"{self.request.check} removed files from the output folder {self.request.output}: "

@@ -10,9 +10,10 @@ import math
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
@@ -85,23 +86,31 @@ def run_check(
     poll: Callable[[], None] = lambda: None,
     wrap: Callable[[Sequence[str]], Sequence[str]] = lambda words: words,
     seconds: float = _SECONDS,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> RunOutcome:
     """Run a command that tests the build in `cwd`, and return the outcome; fail after `seconds`.
 
-    The output goes to the file `log`. `poll` is called regularly; if it raises, the command is
-    stopped. `wrap` turns the shell's command into the one to run.
+    `variables` are added to the environment. The output goes to the file `log`. `poll` is called
+    regularly; if it raises, the command is stopped. `wrap` turns the shell's command into the one
+    to run.
     """
     try:
-        return _run(text, cwd, poll, wrap, log=log, seconds=seconds)
+        return _run(text, cwd, poll, wrap, log=log, seconds=seconds, variables=variables)
     except _LimitError as error:
         return RunOutcome(_LIMIT_PASSED, "", seconds, str(error))
 
 
 def put(binary: Path, place: Path) -> None:
-    """Copy `binary` to `place` atomically, with a new time stamp, so that make keeps it."""
+    """Copy `binary` to `place` with a new time stamp, so that make keeps it.
+
+    The file is replaced atomically, or rewritten if it has several names, such as those of cargo.
+    """
     partial = place.with_name(f".{place.name}.partial")
     try:
         partial.unlink(missing_ok=True)  # a copy would write through a symlink
+        if place.is_file() and not place.is_symlink() and place.stat().st_nlink > 1:
+            shutil.copyfile(binary, place)
+            return
         shutil.copy(binary, partial)
         partial.chmod(0o755)
         partial.replace(place)
@@ -118,6 +127,7 @@ def _run(
     *,
     log: Path | None = None,
     seconds: float = _SECONDS,
+    variables: Mapping[str, str] = MappingProxyType({}),
 ) -> RunOutcome:
     digest, printed = hashlib.sha256(), Printed(_SHOWN)
     if log is not None:
@@ -142,7 +152,7 @@ def _run(
     try:
         process = run_in_own_session(
             wrap(["/bin/sh", "-c", text]), cwd=cwd,
-            environment=build_variables() | {"PWD": str(cwd)}, takes=take,
+            environment={**build_variables(), "PWD": str(cwd), **variables}, takes=take,
             takes_errors=take_errors, seconds=seconds, poll=poll,
         )  # fmt: skip
     except subprocess.TimeoutExpired:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Recording,
         compiler_variable,
         record_build,
+        rust_variables,
         stand_in,
     )
     from compiler_gym.tools.tune.builds.relinking import Driver, Place, run_command
@@ -78,6 +79,7 @@ __all__ = [
     "read_linked_functions",
     "record_build",
     "run_command",
+    "rust_variables",
     "shell_comment",
     "shell_text",
     "split_commands",

@@ -124,7 +124,9 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
         if command.mode is not Mode.PROGRAM:
             continue
         if "-r" not in command.link_flags:
-            linked |= {path.resolve(): (command, digest) for path, digest in hashes.items()}
+            linked |= {
+                _find_product(path.resolve()): (command, digest) for path, digest in hashes.items()
+            }
         elif units := _join_units([input.units for input in list_inputs(command, origin)]):
             origins |= dict.fromkeys(hashes.values(), units)
     unchanged = (
@@ -134,7 +136,19 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
         for path, (command, digest) in linked.items()
         if is_elf(path, EXECUTABLE, SHARED) and _digest(path.read_bytes()) == digest
     )
-    return [binary for binary in unchanged if binary.units]
+    return [
+        binary
+        for binary in unchanged
+        if binary.units and all(input.path.exists() for input in binary.inputs)
+    ]
+
+
+def _find_product(path: Path) -> Path:
+    """Return the name that cargo gives to a linked file in its folder ``deps`` by a hard link."""
+    if path.parent.name != "deps" or not path.is_file():
+        return path
+    files = (file for file in path.parent.parent.iterdir() if file.is_file())
+    return next((file for file in files if file.samefile(path)), path)
 
 
 def list_objects(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:

@@ -17,7 +17,15 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.files import lines
 from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
 
-__all__ = ["WATCH", "Event", "Recording", "compiler_variable", "record_build", "stand_in"]
+__all__ = [
+    "WATCH",
+    "Event",
+    "Recording",
+    "compiler_variable",
+    "record_build",
+    "rust_variables",
+    "stand_in",
+]
 
 WATCH = Path(__file__).with_name("watch.py")
 """The script that stands in for a compiler."""
@@ -104,6 +112,7 @@ def record_build(
         "CC": _as_word(shims / "cc"),
         "CXX": _as_word(shims / "c++"),
         "PWD": str(tree),
+        **rust_variables(compiler),
     }
     watching = _Lines(on_line, poll)
     status = _run(command, wrap, tree, variables, recording.log, watching)
@@ -136,6 +145,23 @@ def stand_in(
     only_run = f'case "$*" in {patterns}) exec {shlex.join(real)} "$@";; esac\n'
     path.write_text(f'#!/bin/sh\n{only_run if unrecorded else ""}exec {shlex.join(words)} "$@"\n')
     path.chmod(0o755)
+
+
+def rust_variables(compiler: Sequence[str]) -> dict[str, str]:
+    """Return the variables with which cargo passes whole programs to `compiler` as bitcode.
+
+    They are the same for a build and for its tests, so that cargo does not build again. GCC gets
+    none, because it cannot read bitcode.
+    """
+    name = Path(compiler[0]).name
+    if not name.startswith("clang"):
+        return {}
+    flags = ("-Clinker-plugin-lto", f"-Clinker={name}", "-Clink-arg=-fuse-ld=lld")
+    return {
+        "RUSTFLAGS": " ".join([*os.environ.get("RUSTFLAGS", "").split(), *flags]),
+        "CARGO_PROFILE_RELEASE_LTO": "fat",
+        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1",
+    }
 
 
 def compiler_variable(name: str) -> str:

@@ -28,6 +28,8 @@ __all__ = ["copy_tree", "digest_files", "stamp_files"]
 _VERSIONS = {".git", ".hg", ".svn"}
 _LEFT_OUT = {*_VERSIONS, "__pycache__", ".libs", ".deps"}
 _LIBTOOL = {".lo", ".la"}
+_OF_CARGO = ".rustc_info.json"
+"""A file in the folder that cargo builds in."""
 _X86_64 = 62
 _HEADER_BYTES = 20
 
@@ -109,6 +111,7 @@ def _rule(source: Path, leave_out: Iterable[Path]) -> Callable[[str, list[str]],
             or (here / name not in tracked and _is_made(here / name))
             or (here / name not in tracked and is_generated(here / name))
             or not _is_copied(here / name)
+            or (here / name / _OF_CARGO).is_file()
         }
 
     return ignore

@@ -10,8 +10,15 @@ cannot be written the build fails, because the command would be lost silently.
 import hashlib
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+
+RUST_OBJECT = ".rcgu.o"
+RUST_CODE = ["-w", "-O2", "-fPIC", "-ffunction-sections", "-fdata-sections",
+             "-Xclang", "-disable-llvm-passes"]  # fmt: skip
+"""Flags with which clang generates the code of rustc's modules as rustc does."""
 
 
 def outputs(words: "list[str]") -> "list[str]":
@@ -50,12 +57,50 @@ def expand_response_files(words: "list[str]") -> "list[str]":
     return arguments
 
 
+def keep_rust_files(words: "list[str]", before: "list[str]") -> "list[str]":
+    """Return rustc's link `words` with copies of the files that it deletes after the link.
+
+    Modules are compiled to the objects that are linked, so they are sources like any other.
+    `before` are the arguments of this script before those of the build. Links in which the standard
+    library is machine code, such as those of macros and build scripts, are not changed.
+    """
+    if (
+        "-c" in words
+        or not any(word.endswith(RUST_OBJECT) for word in words)
+        or re.search(r"/lib(core|proc_macro)-[0-9a-f]+\.rlib", " ".join(words))
+    ):
+        return words
+    folder = outputs(words)[0] + ".rust"
+    os.makedirs(folder, exist_ok=True)
+    kept: list[str] = []
+    for word in words:
+        option, equals, path = word.rpartition("=")
+        is_brief = path.endswith(RUST_OBJECT) or re.search(r"/rustc\w{6}/", path)
+        if not is_brief or not os.path.isfile(path):
+            kept.append(word)
+            continue
+        copy = os.path.join(folder, os.path.basename(path))
+        shutil.copy(path, copy)
+        with open(path, "rb") as file:
+            is_module = file.read(2) == b"BC"
+        if is_module:
+            module = copy.removesuffix(RUST_OBJECT) + ".bc"
+            os.replace(copy, module)
+            compile_words = [*before, *RUST_CODE, "-c", module, "-o", copy]
+            subprocess.run([sys.executable, "-I", "-S", __file__, *compile_words], check=True)
+        kept.append(option + equals + copy)
+    return kept
+
+
 def main() -> int:
     """Run the command and append one line to the journal."""
     journal, count = sys.argv[1], int(sys.argv[2])
     real, words = sys.argv[3 : 3 + count], sys.argv[3 + count :]
     try:
+        words = keep_rust_files(words, sys.argv[1 : 3 + count])
         status = subprocess.run([*real, *words], check=False).returncode
+    except subprocess.CalledProcessError as error:
+        return int(error.returncode)
     except OSError as error:
         sys.stderr.write(f"{real[0]}: {error.strerror}\n")
         return 127
