@@ -96,6 +96,7 @@ ALLOWED = {
     "tools/learn/leaderboard/llvm_instcount.py": ({"llvm"}, DOCUMENTED),
     "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
+    "tools/tune/builds/watch.py": ({".bc", "llvm"}, "what rustc keeps of its modules"),
     "tools/tune/commands/rust.py": ({"llvm"}, "what rustc is built on"),
     "tools/rules/commands/search_rules.py": (
         {"LoadedBytes", "LoadedBytesPlain"},
