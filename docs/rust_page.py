@@ -60,9 +60,14 @@ def _summary(rows: Mapping[str, Row]) -> Iterator[str]:
             continue
         yield f"## {title}: {', '.join(some)}"
         yield ""
-        yield "Geometric means. *Least* and *most* are the smallest and largest savings of loaded bytes, *from packed* is the change from the packed rival."
+        yield (
+            "Geometric means. *Least* and *most* are the smallest and the largest saving of loaded "
+            "bytes; *from packed* is the change from the packed rival."
+        )
         yield ""
-        yield "| build | loaded | least | most | larger | from packed | code | instructions | link |"
+        yield (
+            "| build | loaded | least | most | larger | from packed | code | instructions | link |"
+        )
         yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         for build, label in _BUILDS.items():
             loaded = [_ratio(row, build, "loaded") for row in some.values()]
