@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import RunCommand
-from compiler_gym.tools.tune.measuring import run_check
+from compiler_gym.tools.tune.measuring import put, run_check
 
 
 def script(path: Path, text: str) -> Path:
@@ -67,3 +67,11 @@ def test_a_run_that_ends_with_another_status_is_never_fast(tmp_path: Path) -> No
     (three, zero) = run.alternate(binaries, 1)
     assert math.isfinite(three[0])
     assert zero == [math.inf]
+
+
+def test_all_names_of_a_file_get_the_binary(tmp_path: Path) -> None:
+    for name in ("tuned", "app-hash"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "app").hardlink_to(tmp_path / "app-hash")
+    put(tmp_path / "tuned", tmp_path / "app")
+    assert (tmp_path / "app-hash").read_text() == "tuned"

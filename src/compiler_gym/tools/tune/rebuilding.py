@@ -21,6 +21,7 @@ from compiler_gym.tools.tune.request import Request
 __all__ = ["find_rebuild"]
 
 _MAKES = ("make", "gmake")
+_CARGO = "cargo"
 
 
 def find_rebuild(
@@ -35,8 +36,8 @@ def find_rebuild(
 
     The copy is in `folder`, which is deleted. See `record_build` for `poll` and `wrap`.
     """
-    if configuring(request.project, request.project):
-        return ""  # a configured folder keeps its compiler and ignores CC
+    if configuring(request.project, request.project) or Path(request.build[0]).name == _CARGO:
+        return ""  # a configured folder keeps its compiler and ignores CC, and so does cargo
     try:
         for command in _candidates(request, results):
             shutil.rmtree(folder, ignore_errors=True)

@@ -109,3 +109,11 @@ def test_pipes_and_sockets_are_left_out(tmp_path: Path) -> None:
     copy_tree(tree, tmp_path / "copy")
     assert names(tmp_path / "copy") == {"main.c", "twice.c", "Makefile"}
     assert digest_files(tree).keys() == {"main.c", "twice.c", "Makefile"}
+
+
+def test_what_cargo_built_is_left_out(tmp_path: Path) -> None:
+    for name in ("target/.rustc_info.json", "target/release/app", "src/target/main.rs"):
+        (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "project" / name).write_text("")
+    copy_tree(tmp_path / "project", tmp_path / "copy")
+    assert os.listdir(tmp_path / "copy") == ["src"]

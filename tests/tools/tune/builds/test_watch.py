@@ -49,3 +49,26 @@ def test_a_line_holds_the_digest_of_what_was_made(tmp_path: Path) -> None:
     line = json.loads(journal.read_text())
     assert line["made"] == {"x": watch.digest(str(tmp_path / "x"))}
     assert line["words"] == ["true", "-o", "x"]
+
+
+def test_files_that_rustc_deletes_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "rustcAb3xYz").mkdir()
+    (tmp_path / "rustcAb3xYz" / "list").write_text("{ global: twice; };")
+    (tmp_path / "a.0.rcgu.o").write_bytes(b"BC\xc0\xde")
+    words = [
+        f"-Wl,--version-script={tmp_path}/rustcAb3xYz/list", f"{tmp_path}/a.0.rcgu.o", "-shared",
+        "-o", f"{tmp_path}/liba.so",
+    ]  # fmt: skip
+    before = [str(tmp_path / "journal"), "1", "true"]
+    kept = watch.keep_rust_files(words, before)
+    folder = tmp_path / "liba.so.rust"
+    assert kept[0] == f"-Wl,--version-script={folder}/list"
+    assert kept[1:] == [f"{folder}/a.0.rcgu.o", *words[2:]]
+    assert (folder / "a.0.bc").is_file()
+    assert (folder / "list").read_text() == "{ global: twice; };"
+
+
+def test_macros_and_build_scripts_are_linked_unchanged(tmp_path: Path) -> None:
+    (tmp_path / "a.0.rcgu.o").write_bytes(b"BC\xc0\xde")
+    words = [f"{tmp_path}/a.0.rcgu.o", "/usr/lib/libcore-60d83e9bdc749192.rlib", "-o", "a"]
+    assert watch.keep_rust_files(words, []) == words

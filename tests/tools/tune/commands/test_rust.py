@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import measure_sizes
-from tests.command_line import Run
+from tests.command_line import COMMAND, Run
 from tests.tools.tune.rust import PATH, PRINTED, needs_rust, write_workspace
 
 OTHER = """#!/bin/sh
@@ -76,3 +76,27 @@ def test_a_workspace_is_linked_by_the_policy(cli: Run, tmp_path: Path) -> None:
     said = cargo(project, flags).stderr
     assert "linked without the policy: the standard library is not part of the optimised" in said
     assert measure_sizes(release / "second").loaded > small
+
+
+@needs_rust
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_cargo_project_is_tuned_tested_and_reproduced(tmp_path: Path) -> None:
+    project, output = write_workspace(tmp_path / "project"), tmp_path / "tuned"
+    programs = (
+        f'test "$(target/release/{name})" = "{text[:-1]}"' for name, text in PRINTED.items()
+    )
+    words = [
+        *COMMAND, "tune", "--budget-compilations", "1", "--output", output,
+        "--binary", "second", "--binary", "libcd.so",
+        "--check", " && ".join(["cargo test --release --offline", *programs]),
+        "--", "cargo", "build", "--release", "--offline",
+    ]  # fmt: skip
+    subprocess.run(words, cwd=project, check=True, env=os.environ | {"PATH": PATH})
+    assert not (project / "target").exists()
+    assert ctypes.CDLL(str(output / "bin/target/release/libcd.so")).twice(21) == 42
+    script, tree, again = output / "reproduce.sh", output / "work" / "tree", tmp_path / "again"
+    subprocess.run(["sh", script, tree, again], check=True)
+    for name in ("second", "libcd.so"):
+        path = Path("target/release", name)
+        assert (again / path).read_bytes() == (output / "bin" / path).read_bytes()
