@@ -23,12 +23,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN
 from scripts.projects.measuring import sizes
 
 _HERE = Path(__file__).parent
 _RESULTS = _HERE.parents[1] / "docs" / "results" / "rust.json"
-_POLICY = _HERE.parents[1] / "src/compiler_gym/tools/tune/llvm/policies/size.json"
 _CRATES = Path("/usr/share/cargo/registry")
 _PROFILE = {"OPT_LEVEL": "z", "LTO": "fat", "CODEGEN_UNITS": "1", "PANIC": "abort",
             "STRIP": "true", "DEBUG": "0"}  # fmt: skip
@@ -37,17 +35,18 @@ _LLD = ("-fuse-ld=lld", "-Wl,--icf=safe")
 _PACKED = "-Wl,-z,pack-relative-relocs"
 _OURS = str(Path(sys.executable).with_name("compiler-gym-cc"))
 _ONCE, _UNPACKED, _MINSIZE = "--no-never-larger", "--old-loaders", "--minsize"
+_WITHOUT = "--no-plugin"
 RIVALS: Mapping[str, Sequence[str]] = {
     "rival": (_CLANG, "$@", *_LLD),
     "rival, packed": (_CLANG, "$@", *_LLD, _PACKED),
 }
 """The links of the code that rustc generates: what a stock linker can do for size."""
 OURS: Mapping[str, Sequence[str]] = {
-    "policy": (_OURS, "$@", _ONCE, _UNPACKED),
-    "policy, packed": (_OURS, "$@", _ONCE),
-    "minsize": (_OURS, "$@", _ONCE, _UNPACKED, _MINSIZE),
-    "minsize, packed": (_OURS, "$@", _MINSIZE),
-    "plug-in, packed": (_OURS, "--policy", "plug-in.json", "$@", _ONCE, _MINSIZE),
+    "policy": (_OURS, "$@", _ONCE, _UNPACKED, _WITHOUT),
+    "policy, packed": (_OURS, "$@", _ONCE, _WITHOUT),
+    "minsize": (_OURS, "$@", _ONCE, _UNPACKED, _MINSIZE, _WITHOUT),
+    "minsize, packed": (_OURS, "$@", _MINSIZE, _WITHOUT),
+    "plug-in, packed": (_OURS, "$@", _ONCE, _MINSIZE),
 }
 """The links of the bitcode that rustc passes with -Clinker-plugin-lto. One of them compares, as all
 do by default, so that its time is that of a user; the others save time here."""
@@ -170,22 +169,10 @@ def _write_linker(links: Mapping[str, Sequence[str]], into: Path) -> str:
     """Return a script that links for rustc in several ways, and times them."""
     lines = ["#!/bin/bash -e", "TIMEFORMAT='%U %S'", 'for w; do [ "$l" = -o ] && o=$w; l=$w; done']
     for name, words in links.items():
-        link = (
-            shlex.join(words)
-            .replace("'$@'", '"$@"')
-            .replace("plug-in.json", str(into / "plug-in.json"))
-        )
+        link = shlex.join(words).replace("'$@'", '"$@"')
         lines += [f"{{ time {link}; }} 2> {shlex.quote(str(_name_file(into, f'{name}.said')))}"]
         lines += [f'cp "$o" {shlex.quote(str(_name_file(into, name)))}']
     return "\n".join(lines) + "\n"
-
-
-def _write_plug_in_policy(into: Path) -> None:
-    """Write the policy for size with the size plug-in in its plans."""
-    policy = json.loads(_POLICY.read_text())
-    for plan in policy["plans"]:
-        plan["plugin"] = [PLUGIN]
-    (into / "plug-in.json").write_text(json.dumps(policy))
 
 
 def run(program: Program, file: Path, into: Path, *, counted: bool) -> tuple[str, int]:
@@ -210,7 +197,6 @@ def measure(program: Program, into: Path) -> dict[str, object]:
     """Return the outcome of each build of `program`."""
     folder, kept = fetch(program, into), into / program.name / "built"
     kept.mkdir(exist_ok=True)
-    _write_plug_in_policy(kept)
     build(program, folder, {"crates": (_CLANG, "$@")}, (), kept)  # which no build pays for
     built = {**build(program, folder, RIVALS, (), kept)}
     built |= build(program, folder, OURS, ("-Clinker-plugin-lto",), kept)
