@@ -275,7 +275,7 @@ def _own_compiler() -> str:
 
 def _learn(job: Job) -> list[Row]:
     """Train an agent of the zoo, and play one episode on every program."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     torch.set_num_threads(1)  # quickest for networks this small
     zoo, before = _agent(), _spend()

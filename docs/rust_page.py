@@ -7,9 +7,8 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
-
-from compiler_gym.tools.learn.leaderboard import geometric_mean
 
 __all__ = ["rust_page"]
 
