@@ -28,7 +28,15 @@ def test_the_linkers_own_decisions_change_no_byte(bench: RuleBench, tmp_path: Pa
         assert (tmp_path / "links" / f"{name}.linked").read_bytes() == contents
 
 
-@pytest.mark.parametrize("text", ["inline = 0", "frame = 0", "outline = 0", "order = -cost"])
+def test_every_function_is_compiled_for_size(bench: RuleBench, tmp_path: Path) -> None:
+    bench.judge(Rule())
+    lines = (tmp_path / "links" / "attributes.csv").read_text().splitlines()
+    named = {line.partition(",")[0] for line in lines}
+    for kind in ("minsize", "optsize"):
+        assert {f"{name},{kind}" for name in named} <= set(lines)
+
+
+@pytest.mark.parametrize("text", ["inline = 0", "frame = 0"])
 def test_a_rule_changes_the_programs(bench: RuleBench, text: str) -> None:
     assert bench.judge(Rule().edit(text)).total != bench.judge(Rule()).total
 
@@ -68,9 +76,17 @@ def test_a_mistake_is_explained(bench: RuleBench, formula: str, message: str) ->
         bench.judge(Rule().edit(f"frame = {formula}"))
 
 
+def test_a_rule_takes_functions_from_the_outliner(bench: RuleBench, tmp_path: Path) -> None:
+    bench.judge(Rule().edit("outline = calls > 3"))
+    stats = dict(
+        line.split("\t") for line in (tmp_path / "links" / "stats").read_text().splitlines()
+    )
+    assert int(stats["no-outline"]) > 1
+
+
 def test_calls_are_inlined_in_the_order_of_the_rule(bench: RuleBench, tmp_path: Path) -> None:
-    program = RuleBench(("ispell",), tmp_path / "ispell")
-    scores = ("-cost", "cost", "callee_uses")
+    program = RuleBench(("gsm",), tmp_path / "gsm")
+    scores = ("-cost", "cost", "caller_instructions")
     assert len({program.judge(Rule().edit(f"order = {score}")).total for score in scores}) == 3
 
 

@@ -187,7 +187,7 @@ class RuleBench:
         words = [f"COMPILER_GYM_SIZE={','.join(settings)}", *plain_words(self._plan)]
         words += [_VERIFY] if rule.encoding else []
         words += [_MODULE_INLINER] if "order" in rule.formulas else []
-        functions = list_functions([module.read_bytes()])
+        functions = list(list_functions([module.read_bytes()]))
         attributes = self._folder / "attributes.csv"
         frames = frame_words(self._plan, functions, attributes)
         with attributes.open("a", errors="replace") as file:  # as clang -Oz marks them
