@@ -5,11 +5,10 @@
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from compiler_gym.tools.learn.leaderboard import geometric_mean
 
 __all__ = ["rust_page"]
 
@@ -71,20 +70,24 @@ def _summary(rows: Mapping[str, Row]) -> Iterator[str]:
         yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|"
         for build, label in _BUILDS.items():
             loaded = [_ratio(row, build, "loaded") for row in some.values()]
-            changes = (geometric_mean(loaded), max(loaded), min(loaded))
+            changes = (_geometric(loaded), max(loaded), min(loaded))
             cells = [label, *(f"{100 * (value - 1):+.1f} %" for value in changes)]
             cells.append(str(sum(value > 1 for value in loaded)))
             cells.append(_mean(some, lambda row, build=build: _from_packed(row, build)))
             cells.append(_mean(some, lambda row, build=build: _ratio(row, build, "text")))
             cells.append(_mean(some, lambda row, build=build: _ratio(row, build, "instructions")))
-            link = geometric_mean([_ratio(row, build, "seconds") for row in some.values()])
+            link = _geometric([_ratio(row, build, "seconds") for row in some.values()])
             yield f"| {' | '.join([*cells, f'{link:.2f}'])} |"
         yield ""
 
 
 def _mean(rows: Mapping[str, Row], value: Callable[[Row], float]) -> str:
     values = [value(row) for row in rows.values()]
-    return f"{100 * (geometric_mean(values) - 1):+.1f} %" if all(values) else ""
+    return f"{100 * (_geometric(values) - 1):+.1f} %" if all(values) else ""
+
+
+def _geometric(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def _from_packed(row: Row, build: str) -> float:
