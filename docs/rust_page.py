@@ -40,6 +40,9 @@ adds `-Wl,-z,pack-relative-relocs`.
 - hexyl is among the programs looked at before, because earlier measurements used it. Of the others,
   the four with the smallest SHA-256 of their names were taken for that group before any result was
   known. The plans themselves were chosen on programs in C and C++.
+- `scripts/projects/rust.toml` also has ripgrep, cbindgen and bat, which were not measured yet. Nor
+  were the programs' own tests run, unless a table below shows them.
+- xml-analyze was measured a second time, because it had rejected its first input.
 - The machine was shared, so times are good to about 10 %. Bytes and instructions are repeatable.
 """
 
