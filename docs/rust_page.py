@@ -42,6 +42,8 @@ adds `-Wl,-z,pack-relative-relocs`.
   known. The plans themselves were chosen on programs in C and C++.
 - `scripts/projects/rust.toml` also has ripgrep, cbindgen and bat, which were not measured yet. Nor
   were the programs' own tests run, unless a table below shows them.
+- The size plug-in was built anew between the two groups: the newer one, for the programs judged
+  once, also chooses settings, which takes longer. Compare its rows only within a group.
 - xml-analyze was measured a second time, because it had rejected its first input.
 - The machine was shared, so times are good to about 10 %. Bytes and instructions are repeatable.
 """
