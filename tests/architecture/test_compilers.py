@@ -76,6 +76,11 @@ ALLOWED = {
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/elf.py": ({"gcc", "llvm"}, "what sections are called"),
+    "tools/tune/commands/rust.py": ({"llvm"}, "a rustc is built on an LLVM"),
+    "tools/tune/builds/watch.py": (
+        {".bc", "llvm"},
+        "rustc passes bitcode to a linker and deletes it, so it is kept and compiled here",
+    ),
     "tools/tune/builds/recording.py": (
         {"clang", "clang++", "g++", "gcc"},
         "the names that builds call them by",
@@ -96,8 +101,6 @@ ALLOWED = {
     "tools/learn/leaderboard/llvm_instcount.py": ({"llvm"}, DOCUMENTED),
     "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
-    "tools/tune/builds/watch.py": ({".bc", "llvm"}, "what rustc keeps of its modules"),
-    "tools/tune/commands/rust.py": ({"llvm"}, "what rustc is built on"),
     "tools/rules/commands/search_rules.py": (
         {"LoadedBytes", "LoadedBytesPlain"},
         "what every environment of rules measures",

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from compiler_gym.builds import CompilerCommand, is_shared_library
+from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.toolchain import (
     CLEAR,
     clang_command,
@@ -174,6 +175,9 @@ def _llvm_version() -> str:
 
 def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -> Found:
     binary, measure = subject.binary, subject.measure
+    for unit in binary.units:
+        if unit.path.suffix == ".bc":
+            _mark_for_size(unit.path)
     whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
     sources = list_sources(binary, whole.units)
     bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
@@ -303,6 +307,17 @@ def _rivals(
         paths = pool.map(link, links.values())
         project_build = {"your flags": linker.strip_file("own", linker.folder / "original")}
         return project_build | dict(zip(links, paths, strict=True))
+
+
+def _mark_for_size(path: Path) -> None:
+    """Mark all functions of a module for size in its file, as `-Oz` does with those of a source.
+
+    The environment does this, too, but the script of a plan reads the file.
+    """
+    name = "benchmark://user-v0/module"
+    with make("llvm-v0") as env:
+        env.reset(benchmark=Benchmark.from_file_contents(name, path.read_bytes()))
+        path.write_bytes(env.observation["Bitcode"].tobytes())
 
 
 def _scope(whole: Whole) -> str:
