@@ -1,7 +1,7 @@
 // What the environment variable COMPILER_GYM_SIZE chooses, and what is counted for it.
 //
 // A plug-in is loaded after the linker has read its options, so it cannot add any; see
-// docs/decisions/0063-a-plug-in-of-the-linker.md. The value is a list separated by commas:
+// docs/decisions/0063-passes-inside-the-stock-linker.md. The value is a list separated by commas:
 //
 //   COMPILER_GYM_SIZE=rules=-exchange,limit=123,stats=/tmp/sizes.tsv
 //
