@@ -97,9 +97,12 @@ def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
         source.unlink()
         module.unlink()
         return "same"
-    number, place = find_rewrite(
-        lambda switches: bool(link(case, switches, small)) or run(small) != expected, folder
-    )
+
+    def is_broken(limit: int) -> bool:
+        switches = f"stats={statistics},limit={limit}"
+        return bool(link(case, switches, small)) or run(small) != expected
+
+    number, place = find_rewrite(is_broken, statistics)
     return f"differs from rewrite {number}: {place}"
 
 

@@ -281,16 +281,19 @@ def test_the_rewrite_that_breaks_a_program_is_found(tmp_path: Path, has_wrong_ru
     command = ["clang++-22", "-std=c++20", "-shared", "-fPIC", "-O1", "-fno-rtti", "-w", *headers]
     subprocess.run([*command, tmp_path / "rule.cpp", "-o", rule], check=True)
 
-    def is_broken(switches: str) -> bool:
+    encoding = f"encoding={rule}," if has_wrong_rule else ""
+
+    def is_broken(limit: int) -> bool:
         nonlocal links
         links += 1
         link = ["clang-22", "-Oz", "-flto", "-fuse-ld=lld-22", tmp_path / "run.c", "-o", program]
+        switches = f"{encoding}stats={tmp_path / 'counts'},limit={limit}"
         environment = os.environ | {"COMPILER_GYM_SIZE": switches}
         load = f"-Wl,--load-pass-plugin={find_plugin()}"
         subprocess.run([*link, "-Wl,--export-dynamic", load], env=environment, check=True)
         return subprocess.run([program], check=False).returncode != 0
 
-    number, place = find_rewrite(is_broken, tmp_path, f"encoding={rule}" if has_wrong_rule else "")
+    number, place = find_rewrite(is_broken, tmp_path / "counts")
     assert place == ("own in wrong" if has_wrong_rule else "")
     assert number > 1
     assert links <= 3 + number.bit_length() + 2

@@ -29,6 +29,7 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
     PLUGIN,
     explain_problem,
     find_plugin,
+    find_rewrite,
     plugin_hash,
     with_settings,
 )
@@ -50,7 +51,6 @@ _SMALL = ("minsize", "optsize")
 _CASES = 2
 """The number of inputs that a program is run on."""
 _MOST_QUOTED = 500
-_MOST_DECISIONS = 1 << 20
 
 
 class _LinkFailedError(CompilerError):
@@ -245,28 +245,18 @@ class RuleBench:
             return Broken(name, symptom)
         if plain := self._try_program(name, Rule(), None):
             raise CompilerError(f"{name} is broken without any rule: {plain}")
-        if self._try_program(name, rule, 0):  # it does not depend on decisions
-            return Broken(name, symptom)
-        works, fails = 0, 1
-        while not self._try_program(name, rule, fails):
-            works, fails = fails, 2 * fails
-            if fails > _MOST_DECISIONS:
-                return Broken(name, symptom)
-        while fails - works > 1:
-            middle = (works + fails) // 2
-            if self._try_program(name, rule, middle):
-                fails = middle
-            else:
-                works = middle
-        symptom = self._try_program(name, rule, fails) or symptom
-        return Broken(name, symptom, self._read_last_decision(), fails)
+        symptoms: list[str] = []
 
-    def _read_last_decision(self) -> str:
-        try:
-            lines = (self._folder / "stats").read_text(errors="replace").splitlines()
-        except OSError:
-            return ""
-        return next((line[5:] for line in lines if line.startswith("last\t")), "")
+        def is_broken(limit: int) -> bool:
+            symptoms.append(self._try_program(name, rule, limit))
+            return bool(symptoms[-1])
+
+        if is_broken(0):  # it does not depend on decisions
+            return Broken(name, symptom)
+        number, decision = find_rewrite(is_broken, self._folder / "stats")
+        if not symptoms[-1]:  # it is not broken any more
+            return Broken(name, symptom)
+        return Broken(name, symptoms[-1], decision, number)
 
     def _output(self, name: str) -> Path:
         return self._folder / f"{name}.linked"

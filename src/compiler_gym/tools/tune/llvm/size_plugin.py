@@ -139,26 +139,23 @@ def read_counts(path: Path) -> dict[str, int]:
     return {name: int(value) for name, value in rows if value.isdigit()}
 
 
-def find_rewrite(
-    is_broken: Callable[[str], bool], folder: Path, switches: str = ""
-) -> tuple[int, str]:
+def find_rewrite(is_broken: Callable[[int], bool], counts: Path) -> tuple[int, str]:
     """Return the number and the place of the first rewrite that breaks a program.
 
-    `is_broken` links the program with these switches of the plug-in and checks it; it is called
-    once for each bit of the number of rewrites. The place is the rule and the function. It is empty
-    if no rewrite breaks the program. `folder` is for a file.
+    `is_broken` links the program with ``limit=`` this number and ``stats=`` the file `counts`, and
+    checks it; it is called once for each bit of the number of rewrites. The place is the rule and
+    the function. It is empty if no rewrite breaks the program, or if the linker crashes before it
+    writes `counts`.
     """
-    counts = folder / "counts"
-
-    def breaks(limit: int) -> bool:
-        return is_broken(",".join(filter(None, (switches, f"stats={counts}", f"limit={limit}"))))
-
     counts.unlink(missing_ok=True)
-    breaks(_NO_LIMIT)
+    is_broken(_NO_LIMIT)
     # A linker that crashes leaves no counts.
     total = sum(read_counts(counts).values()) if counts.exists() else _MOST_REWRITES
-    number = bisect_left(range(total), True, key=breaks)
-    return number, counts.read_text().rpartition("last\t")[2].strip() if breaks(number) else ""
+    number = bisect_left(range(total), True, key=is_broken)
+    counts.unlink(missing_ok=True)
+    if not is_broken(number) or not counts.exists():
+        return number, ""
+    return number, counts.read_text(errors="replace").rpartition("last\t")[2].strip()
 
 
 def with_settings(words: Iterable[str]) -> list[str]:
