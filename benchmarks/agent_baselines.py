@@ -53,7 +53,7 @@ def level(task: AgentTask) -> Decisions:
     with _environment_of(task) as env:
         names = _list_names(env)
         chosen = [name for name in (LEVEL, REST) if name in names][:1]
-        return _decided(env, task, chosen)
+        return _play(env, task, chosen)
 
 
 def at_random(task: AgentTask) -> Decisions:
@@ -62,7 +62,7 @@ def at_random(task: AgentTask) -> Decisions:
     if task.question is not None:
         return Decisions(task.id, answer=str(drawn.randint(1, len(task.given))))
     with _environment_of(task) as env:
-        return _decided(env, task, drawn.choices(_list_names(env), k=task.max_calls))
+        return _play(env, task, drawn.choices(_list_names(env), k=task.max_calls))
 
 
 def search(task: AgentTask) -> Decisions:
@@ -72,7 +72,7 @@ def search(task: AgentTask) -> Decisions:
     with _environment_of(task) as env:
         if not action_names(env.action_space):
             trials = search_rules(env, Evolution(), trials=task.max_calls)
-            return _decided(env, task, [max(trials, key=lambda trial: trial.saved).rule])
+            return _play(env, task, [max(trials, key=lambda trial: trial.saved).rule])
         starts = level_sequences(action_names(env.action_space))
     (found,) = run_search(
         lambda: _environment_of(task),
@@ -115,8 +115,8 @@ def mutant(task: AgentTask) -> Decisions:
         actions = env.commandline_to_actions(decisions.commandline)
         names = action_names(env.action_space)
         if not names:
-            return _decided(env, task, decisions.commandline.split("\n")[1:])
-        return _decided(env, task, [names[int(action)] for action in actions[1:]])
+            return _play(env, task, decisions.commandline.split("\n")[1:])
+        return _play(env, task, [names[int(action)] for action in actions[1:]])
 
 
 AGENTS: Mapping[str, Callable[[AgentTask], Decisions]] = {
@@ -169,7 +169,7 @@ def _list_names(env: Any) -> list[str]:
     return [trial.rule for trial in rules]
 
 
-def _decided(env: Any, task: AgentTask, names: Sequence[str]) -> Decisions:
+def _play(env: Any, task: AgentTask, names: Sequence[str]) -> Decisions:
     """Return actions as decisions, as far as the compiler takes them."""
     env.reset()
     actions = env.action_space

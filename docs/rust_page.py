@@ -80,7 +80,7 @@ def _summary(rows: Mapping[str, Row]) -> Iterator[str]:
             changes = (geometric_mean(loaded), max(loaded), min(loaded))
             cells = [label, *(f"{100 * (value - 1):+.1f} %" for value in changes)]
             cells.append(str(sum(value > 1 for value in loaded)))
-            cells.append(_mean(some, lambda row, build=build: _from_packed(row, build)))
+            cells.append(_mean(some, lambda row, build=build: _compare_with_packed(row, build)))
             cells.append(_mean(some, lambda row, build=build: _ratio(row, build, "text")))
             cells.append(_mean(some, lambda row, build=build: _ratio(row, build, "instructions")))
             link = geometric_mean([_ratio(row, build, "seconds") for row in some.values()])
@@ -93,7 +93,7 @@ def _mean(rows: Mapping[str, Row], value: Callable[[Row], float]) -> str:
     return f"{100 * (geometric_mean(values) - 1):+.1f} %" if all(values) else ""
 
 
-def _from_packed(row: Row, build: str) -> float:
+def _compare_with_packed(row: Row, build: str) -> float:
     """Return the loaded bytes of a packed build relative to the packed rival; 0 for others."""
     return row[build]["loaded"] / row[_PACKED]["loaded"] if "packed" in build else 0
 
@@ -107,21 +107,11 @@ def _programs(rows: Mapping[str, Row]) -> Iterator[str]:
     yield ""
     yield "Loaded bytes of the rival, and the change in each build:"
     yield ""
-    yield f"| program | rival | {' | '.join(_BUILDS.values())} |"
-    yield f"|---|---:|{'---:|' * len(_BUILDS)}"
-    for name, row in rows.items():
-        cells = [f"{100 * (_ratio(row, build, 'loaded') - 1):+.1f} %" for build in _BUILDS]
-        yield f"| {name} | {row[_RIVAL]['loaded']:,} | {' | '.join(cells)} |"
-    yield ""
+    yield from _list_changes(rows, _BUILDS, "loaded", 1)
     yield "Executed instructions, in millions, and the change:"
     yield ""
     counted = {build: label for build, label in _BUILDS.items() if _is_counted(rows, build)}
-    yield f"| program | rival | {' | '.join(counted.values())} |"
-    yield f"|---|---:|{'---:|' * len(counted)}"
-    for name, row in rows.items():
-        cells = [f"{100 * (_ratio(row, build, 'instructions') - 1):+.1f} %" for build in counted]
-        yield f"| {name} | {row[_RIVAL]['instructions'] / 1e6:,.0f} | {' | '.join(cells)} |"
-    yield ""
+    yield from _list_changes(rows, counted, "instructions", 1_000_000)
     tested = {name: row["tests"] for name, row in rows.items() if "tests" in row}
     if tested:
         yield (
@@ -134,6 +124,18 @@ def _programs(rows: Mapping[str, Row]) -> Iterator[str]:
         for name, tests in tested.items():
             yield f"| {name} | {tests['rival']} | {tests['minsize, packed']} |"
         yield ""
+
+
+def _list_changes(
+    rows: Mapping[str, Row], builds: Mapping[str, str], field: str, unit: int
+) -> Iterator[str]:
+    """Yield a table of `field` of the rival, in units, and of its change in `builds`."""
+    yield f"| program | rival | {' | '.join(builds.values())} |"
+    yield f"|---|---:|{'---:|' * len(builds)}"
+    for name, row in rows.items():
+        cells = [f"{100 * (_ratio(row, build, field) - 1):+.1f} %" for build in builds]
+        yield f"| {name} | {row[_RIVAL][field] / unit:,.0f} | {' | '.join(cells)} |"
+    yield ""
 
 
 def _is_counted(rows: Mapping[str, Row], build: str) -> bool:
