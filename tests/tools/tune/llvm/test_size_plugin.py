@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The size plug-in is loaded where a plan names it, and missed without harm."""
 
-import ctypes
 import os
 import platform
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,21 +115,28 @@ def test_another_machine_cannot_load_it(tools: Path, monkeypatch: pytest.MonkeyP
     assert explain_problem() == "it is for x86_64, but this machine is aarch64"
 
 
+VERSION_OF_PLUGIN = """
+import ctypes, sys
+
+class Info(ctypes.Structure):
+    _fields_ = (
+        ("api", ctypes.c_uint32), ("name", ctypes.c_char_p), ("version", ctypes.c_char_p),
+        ("register", ctypes.c_void_p),
+    )
+
+ctypes.CDLL("libLLVM.so.22.1", mode=ctypes.RTLD_GLOBAL)
+get_info = ctypes.CDLL(sys.argv[1]).llvmGetPassPluginInfo
+get_info.restype = Info
+print(get_info().name.decode(), get_info().version.decode())
+"""
+"""For a process of its own: one that makes LLVM's symbols global cannot load MLIR's bindings."""
+
+
 @needs_plugin
 def test_the_debian_packages_load_it_and_it_has_the_version_of_plans() -> None:
     assert explain_problem() == ""
-
-    class Info(ctypes.Structure):
-        _fields_ = (
-            ("api", ctypes.c_uint32), ("name", ctypes.c_char_p), ("version", ctypes.c_char_p),
-            ("register", ctypes.c_void_p),
-        )  # fmt: skip
-
-    ctypes.CDLL("libLLVM.so.22.1", mode=ctypes.RTLD_GLOBAL)
-    get_info = ctypes.CDLL(str(find_plugin())).llvmGetPassPluginInfo
-    get_info.restype = Info
-    info = get_info()
-    assert f"{info.name.decode()} {info.version.decode()}" == PLUGIN
+    command = [sys.executable, "-c", VERSION_OF_PLUGIN, str(find_plugin())]
+    assert subprocess.check_output(command, text=True).strip() == PLUGIN
 
 
 def linked(folder: Path, *words: str, compiler: str = "cc") -> list[str]:
