@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,38 @@ def test_what_is_not_there_cannot_be_kept(cli: Run, tmp_path: Path) -> None:
     assert "choose one with --number, from 1" in cli("reduce", path, "--number", "3").errors
     nothing = state_file(tmp_path / "n.jsonl", "cbench-v1/crc32")
     assert "this state has no actions" in cli("reduce", nothing, "--keep", "failure").errors
+
+
+LINKER = """
+import os, sys
+switches = dict(part.split("=") for part in os.environ["COMPILER_GYM_SIZE"].split(","))
+limit, broken = int(switches["limit"]), int(sys.argv[1])
+rows = [f"leave\\t{min(limit, 40)}", f"last\\tleave in f{min(limit, 40)}"]
+open(switches["stats"], "w").write("\\n".join(rows))
+print("it is wrong")
+sys.exit(limit >= broken)
+"""
+"""Stands for a link with the size plug-in and a test: 40 rewrites, wrong after so many."""
+
+
+@pytest.mark.parametrize("broken", [1, 23, 40])
+def test_a_rewrite_that_breaks_a_program_is_found(cli: Run, tmp_path: Path, broken: int) -> None:
+    (tmp_path / "link.py").write_text(LINKER)
+    command = f"{sys.executable} link.py {broken}"
+    found = cli("reduce", command, "--keep", "rewrite", "--json").json
+    assert (found["rewrite"], found["place"]) == (broken, f"leave in f{broken}")
+    assert found["without_rule"] == "COMPILER_GYM_SIZE=rules=-leave"
+    assert found["tests"] <= 3 + 6
+    assert f"rewrite {broken} breaks it" in cli("reduce", command, "--keep", "rewrite").output
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"), [(0, "fails without any rewrite too:\n  it is wrong"), (41, "no rewrite")]
+)
+def test_a_build_that_no_rewrite_breaks_is_refused(
+    cli: Run, tmp_path: Path, broken: int, why: str
+) -> None:
+    (tmp_path / "link.py").write_text(LINKER)
+    ran = cli("reduce", f"{sys.executable} link.py {broken}", "--keep", "rewrite")
+    assert ran.status == 2
+    assert why in ran.errors

@@ -25,16 +25,23 @@ __all__ = ["reduce"]
 
 
 class Keep(Enum):
-    """The property of the episode to preserve."""
+    """The property to preserve: of an episode, or of a build with the size plug-in."""
 
     REWARD = "reward"
     FAILURE = "failure"
     CRASH = "crash"
+    REWRITE = "rewrite"
 
 
 @spread
 def reduce(
-    file: Annotated[str, typer.Argument(help="File with states: a path, an address or -.")],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="File with states: a path, an address or -. With --keep rewrite, a command that "
+            "links and tests a program."
+        ),
+    ],
     keep: Annotated[Keep, typer.Option(help="Property to preserve.")] = Keep.REWARD,
     number: Annotated[
         int, typer.Option(help="Number of the state in the file, starting at 1.")
@@ -49,10 +56,16 @@ def reduce(
 
     For a failure or a crash, the folder also contains the smallest IR that still shows it and
     the exact command, ready for the compiler's bug tracker. For a reward, it contains the
-    contribution of each action and the cost of removing it.
+    contribution of each action and the cost of removing it. For a rewrite, the first change of
+    the size plug-in that breaks the program is found.
 
     compiler-gym reduce states.jsonl --keep failure --output reduced
+
+    compiler-gym reduce "make -B && ./run-tests" --keep rewrite
     """
+    if keep is Keep.REWRITE:
+        _reduce_build(file, limits, json=json)
+        return
     state = _choose_state(file, number)
     with env_for(state.environment, env, reward, limits)() as environment:
         document = _reduce(environment, state, keep, output_dir)
@@ -60,6 +73,26 @@ def reduce(
         print_json(document)
     else:
         _show_reduction(document, output_dir)
+
+
+def _reduce_build(command: str, limits: LimitOptions, *, json: bool) -> None:
+    from compiler_gym.lazy import part
+    from compiler_gym.options import Limits
+
+    seconds = (limits or Limits()).step_seconds
+    found = part("rewrites")(command, seconds=seconds, report=_report)
+    if json:
+        print_json(found)
+        return
+    console = output()
+    console.print(f"rewrite {found['rewrite']:,} breaks it: {found['place']}", soft_wrap=True)
+    console.print(f"after {found['tests']} runs; the rule is off with {found['without_rule']}")
+
+
+def _report(number: int) -> None:
+    """Show the number of the test on a terminal."""
+    if errors().is_terminal:
+        errors().print(f"test {number}", end="\r")
 
 
 def _choose_state(file: str, number: int) -> "CompilerEnvState":
@@ -129,8 +162,7 @@ class _Counted:
 
     def __call__(self, env: "CompilerEnv") -> bool:
         self.tests += 1
-        if errors().is_terminal:
-            errors().print(f"testing episode {self.tests}", end="\r")
+        _report(self.tests)
         return self._hypothesis(env)
 
 

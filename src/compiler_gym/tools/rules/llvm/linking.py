@@ -48,6 +48,8 @@ _VERIFY = "-Wl,-mllvm,-verify-machineinstrs"
 _MODULE_INLINER = "-Wl,-mllvm,-enable-module-inliner"
 """The only inliner of LLVM that asks for an order."""
 _SMALL = ("minsize", "optsize")
+_NO_CHOICE = "effort=0"
+"""Without effort, a rule chooses settings, not the plug-in by measuring them."""
 _CASES = 2
 """The number of inputs that a program is run on."""
 _MOST_QUOTED = 500
@@ -175,8 +177,7 @@ class RuleBench:
         if not module.exists():
             shutil.copyfile(find_bundled_folder() / name / f"{name}.bc", module)
         (self._folder / "stats").unlink(missing_ok=True)
-        # Without effort, a rule chooses settings, not the plug-in by measuring them.
-        settings = ["effort=0", f"stats={self._folder / 'stats'}"]
+        settings = [_NO_CHOICE, f"stats={self._folder / 'stats'}"]
         settings += [] if limit is None else [f"limit={limit}"]
         if rule.formulas:
             file = self._folder / "rule"
@@ -264,7 +265,8 @@ class RuleBench:
     def _digest(self, name: str, rule: Rule) -> str:
         module = find_bundled_folder() / name / f"{name}.bc"
         digest = hashlib.sha256(module.read_bytes())
-        for part in (*plain_words(self._plan), plugin_hash(), rule.text):
+        link = (*plain_words(self._plan), *make_run_spec(name).link, _NO_CHOICE, *_SMALL)
+        for part in (*link, _MODULE_INLINER, plugin_hash(), rule.text):
             digest.update(part.encode() + b"\0")
         return digest.hexdigest()
 

@@ -14,12 +14,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import compiler_gym
 from compiler_gym.envs.llvm.toolchain import MAJOR, clang_command, name_package, tool_name
-from compiler_gym.errors import PlanError
-from compiler_gym.files import hash_file
+from compiler_gym.errors import MinimizationError, PlanError
+from compiler_gym.files import hash_file, scratch_directory
 from compiler_gym.tools.tune.builds import run_command
+from compiler_gym.tools.tune.measuring import run_check
 from compiler_gym.tools.tune.plan import BinaryPlan
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "load_words",
     "plugin_hash",
     "read_counts",
+    "reduce_build",
     "run_and_list_rules",
     "with_settings",
     "without_plugin",
@@ -156,6 +159,39 @@ def find_rewrite(is_broken: Callable[[int], bool], counts: Path) -> tuple[int, s
     if not is_broken(number) or not counts.exists():
         return number, ""
     return number, counts.read_text(errors="replace").rpartition("last\t")[2].strip()
+
+
+def reduce_build(text: str, *, seconds: float, report: Callable[[int], None]) -> dict[str, Any]:
+    """Find the first rewrite after which `text`, a command that links and tests a program, fails.
+
+    Each run may take `seconds`; `report` gets the number of each. Returns a document. Raises
+    `MinimizationError` if the command fails without rewrites too, or never fails.
+    """
+    runs = 0
+    with scratch_directory("rewrite") as folder:
+        counts = Path(folder) / "counts"
+
+        def is_broken(limit: int) -> bool:
+            nonlocal runs
+            runs += 1
+            report(runs)
+            setting = {_SETTING.rstrip("="): f"stats={counts},limit={limit}"}
+            outcome = run_check(text, Path.cwd(), seconds=seconds, variables=setting)
+            said.append(outcome.tail)
+            return outcome.status != 0
+
+        said: list[str] = []
+        if is_broken(0):
+            raise MinimizationError(f"{text} fails without any rewrite too:\n{said[-1]}")
+        number, place = find_rewrite(is_broken, counts)
+    if not place:
+        raise MinimizationError(
+            f"no rewrite of the size plug-in makes this fail: {text}\nThe command must link the "
+            "program again each time, with the plug-in, and fail if the program is wrong"
+        )
+    rule = place.partition(" in ")[0]
+    off = f"{_SETTING}rules=-{rule}"
+    return {"rewrite": number, "place": place, "tests": runs, "without_rule": off}
 
 
 def with_settings(words: Iterable[str]) -> list[str]:
