@@ -33,6 +33,7 @@ WAYS = {
     "small": (*_OURS, "--recipe", "small"),
     "small-packed": (*_OURS, "--recipe", "small-packed"),
     "size": (*_OURS, "--policy", "size"),
+    "size without plug-in": (*_OURS, "--policy", "size", "--no-plugin"),
 }
 _TIMED = ("small", "size")
 """The others differ in relocations alone, or are no subject of ours."""
