@@ -8,6 +8,7 @@ names are not all in the action space is skipped.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
+from itertools import zip_longest
 from typing import Any
 
 import gymnasium
@@ -28,9 +29,14 @@ _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
-    """Return the optimisation levels among the actions of `space`, then the known sequences."""
+    """Return optimisation levels among the actions of `space`, and known sequences, in turns.
+
+    The levels begin with the last, ``-Oz`` for LLVM. On a large module, time suffices only for the
+    first few starts.
+    """
     names = move_names(space)
-    return level_sequences(names) + find_known_sequences(names)
+    turns = zip_longest(reversed(level_sequences(names)), find_known_sequences(names))
+    return [start for turn in turns for start in turn if start is not None]
 
 
 def starting_sequences(
