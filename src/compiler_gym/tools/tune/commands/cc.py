@@ -48,7 +48,7 @@ def cc(context: typer.Context) -> None:
     `--policy size`: link twice, with options found by tuning and without, and keep the smaller
     file; with `--no-never-larger` after it, link only once, with `--old-loaders`, don't pack
     relocations, which glibc older than 2.36 cannot load, and with `--no-plugin`, don't load the
-    size plug-in.
+    size plug-in. The program runs slower: by about 3 %, and at worst by 25 %, in our tests.
     `compiler-gym-cc` accepts the same options and starts faster, so use it in builds.
     """
     _drive("cc", context)
