@@ -29,7 +29,7 @@ _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
-    """Return optimisation levels among the actions of `space`, and known sequences, in turns.
+    """Return the optimisation levels of `space`, alternating with the known sequences.
 
     The levels begin with the last, ``-Oz`` for LLVM. On a large module, time suffices only for the
     first few starts.
