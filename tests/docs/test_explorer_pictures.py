@@ -23,18 +23,24 @@ _VISIBLE = 40
 
 
 def test_the_stored_pictures_show_the_explorer_as_it_is(tmp_path: Path) -> None:
-    take_pictures(tmp_path)
-    taken = sorted(path.name for path in tmp_path.iterdir())
-    assert taken == sorted(path.name for path in IMAGES.glob("web-*.png"))
-    stale = [
-        name for name in taken if _difference(tmp_path / name, IMAGES / name) > _LARGEST_DIFFERENCE
-    ]
+    stored = sorted(path.name for path in IMAGES.glob("web-*.png"))
+    stale = stored
+    for _ in range(3):  # on a busy machine, a picture may show a page that is not complete yet
+        take_pictures(tmp_path)
+        assert sorted(path.name for path in tmp_path.iterdir()) == stored
+        stale = [name for name in stale if _differs(tmp_path / name, IMAGES / name)]
+        if not stale:
+            break
     assert not stale, "the explorer looks different: run `python -m docs.explorer_pictures`"
 
 
 def test_a_picture_of_something_else_is_noticed() -> None:
     assert _difference(IMAGES / "web-tree-dark.png", IMAGES / "web-heat-dark.png") > 0.03
     assert _difference(IMAGES / "web-diff.png", IMAGES / "web-narrow.png") == 1
+
+
+def _differs(one: Path, other: Path) -> bool:
+    return _difference(one, other) > _LARGEST_DIFFERENCE
 
 
 def _difference(one: Path, other: Path) -> float:
