@@ -167,31 +167,29 @@ def reduce_build(text: str, *, seconds: float, report: Callable[[int], None]) ->
     Each run may take `seconds`; `report` gets the number of each. Returns a document. Raises
     `MinimizationError` if the command fails without rewrites too, or never fails.
     """
-    runs = 0
+    said: list[str] = []
     with scratch_directory("rewrite") as folder:
         counts = Path(folder) / "counts"
 
         def is_broken(limit: int) -> bool:
-            nonlocal runs
-            runs += 1
-            report(runs)
+            report(len(said) + 1)
             setting = {_SETTING.rstrip("="): f"stats={counts},limit={limit}"}
             outcome = run_check(text, Path.cwd(), seconds=seconds, variables=setting)
             said.append(outcome.tail)
             return outcome.status != 0
 
-        said: list[str] = []
         if is_broken(0):
             raise MinimizationError(f"{text} fails without any rewrite too:\n{said[-1]}")
         number, place = find_rewrite(is_broken, counts)
     if not place:
         raise MinimizationError(
             f"no rewrite of the size plug-in makes this fail: {text}\nThe command must link the "
-            "program again each time, with the plug-in, and fail if the program is wrong"
+            "program again each time, after any other, with the plug-in (`--no-never-larger` keeps "
+            "that link), and fail if the program is wrong"
         )
     rule = place.partition(" in ")[0]
     off = f"{_SETTING}rules=-{rule}"
-    return {"rewrite": number, "place": place, "tests": runs, "without_rule": off}
+    return {"rewrite": number, "place": place, "tests": len(said), "without_rule": off}
 
 
 def with_settings(words: Iterable[str]) -> list[str]:
