@@ -62,7 +62,7 @@ LINKER = """
 import os, sys
 switches = dict(part.split("=") for part in os.environ["COMPILER_GYM_SIZE"].split(","))
 limit, broken = int(switches["limit"]), int(sys.argv[1])
-rows = [f"leave\\t{min(limit, 40)}", f"last\\tleave in f{min(limit, 40)}"]
+rows = [f"exchange\\t{min(limit, 40)}", f"last\\texchange in f{min(limit, 40)}"]
 open(switches["stats"], "w").write("\\n".join(rows))
 print("it is wrong")
 sys.exit(limit >= broken)
@@ -75,8 +75,8 @@ def test_a_rewrite_that_breaks_a_program_is_found(cli: Run, tmp_path: Path, brok
     (tmp_path / "link.py").write_text(LINKER)
     command = f"{sys.executable} link.py {broken}"
     found = cli("reduce", command, "--keep", "rewrite", "--json").json
-    assert (found["rewrite"], found["place"]) == (broken, f"leave in f{broken}")
-    assert found["without_rule"] == "COMPILER_GYM_SIZE=rules=-leave"
+    assert (found["rewrite"], found["place"]) == (broken, f"exchange in f{broken}")
+    assert found["without_rule"] == "COMPILER_GYM_SIZE=rules=-exchange"
     assert found["tests"] <= 3 + 6
     assert f"rewrite {broken} breaks it" in cli("reduce", command, "--keep", "rewrite").output
 

@@ -8,14 +8,12 @@ namespace compiler_gym::linker {
 namespace {
 
 constexpr Rule rules[] = {
-    {"leave", leave},
     {"pop-stack", pop_stack},
     {"push-stack", push_stack},
     {"early-zero", early_zero},
     {"byte-constant", byte_constant},
     {"store-zero", store_zero},
     {"compare-one", compare_one},
-    {"narrow", narrow},
     {"exchange", exchange},
     {"push-move", push_move},
     {"packed-single", packed_single},

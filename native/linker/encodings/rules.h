@@ -26,8 +26,6 @@ bool byte_constant(llvm::MachineInstr&, Site&);
 bool compare_one(llvm::MachineInstr&, Site&);
 bool early_zero(llvm::MachineInstr&, Site&);
 bool exchange(llvm::MachineInstr&, Site&);
-bool leave(llvm::MachineInstr&, Site&);
-bool narrow(llvm::MachineInstr&, Site&);
 bool packed_single(llvm::MachineInstr&, Site&);
 bool pop_stack(llvm::MachineInstr&, Site&);
 bool push_move(llvm::MachineInstr&, Site&);

@@ -58,7 +58,6 @@ void Site::find_frames() {
     for (const llvm::MachineInstr& instruction : block) {
       const FrameChange change = change_frame(instruction, x86);
       if (change != FrameChange::NONE) framed = change == FrameChange::MADE;
-      shifted_ |= change == FrameChange::MADE && x86.opcode(instruction) == LEA64r;
     }
     for (const llvm::MachineBasicBlock* next : block.successors())
       if (!seen[next->getNumber()]) {

@@ -62,8 +62,6 @@ class __attribute__((visibility("default"))) Site {
   bool has_frame_at(const llvm::MachineInstr&) const;
   // Return whether the stack below the stack pointer may be overwritten, too.
   bool may_push(const llvm::MachineInstr&) const;
-  // Return whether the frame pointer was moved away from its saved value.
-  bool is_frame_shifted() const { return shifted_; }
   bool is_in_loop(const llvm::MachineBasicBlock& block) const { return loops_.getLoopFor(&block); }
 
   const llvm::MCInstrDesc& description(Opcode opcode) const;
@@ -82,7 +80,6 @@ class __attribute__((visibility("default"))) Site {
   llvm::ArrayRef<std::uint32_t> kept_;
   const llvm::MachineLoopInfo& loops_;
   llvm::LivePhysRegs live_;
-  bool shifted_ = false;
   llvm::BitVector framed_;  // blocks that are entered with a frame pointer, by number
 };
 
