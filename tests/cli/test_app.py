@@ -6,12 +6,15 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import compiler_gym.cli
-from compiler_gym.cli._app import commands
+from compiler_gym.cli._app import app, commands
 from compiler_gym.cli.kit.output import output, show, table
 from tests.command_line import Run
 
@@ -252,3 +255,49 @@ def test_the_types_in_help_are_plain_words(cli: Run, command: str) -> None:
 def test_every_time_has_one_syntax(cli: Run, command: str, time: str) -> None:
     ran = cli(*command.split(), f"--time={time}", *(["--", "true"] if command == "tune" else []))
     assert "--time must be a number of seconds, or a time" in ran.errors
+
+
+# What a command needs besides options to read them.
+_WORDS = {
+    "tune": ("--", "true"),
+    "search": ("cbench-v1/crc32",),
+    "run": ("cbench-v1/crc32",),
+    "hunt": (".",),
+    "size": (sys.executable,),
+    "replay": ("x",),
+    "validate": ("x",),
+    "reduce": ("x",),
+    "evaluate-heuristic": ("x.c",),
+    "datasets sample": ("cbench-v1",),
+    "datasets export": ("cbench-v1", "x"),
+    "leaderboard verify": ("x",),
+}
+
+
+def _options_with_numbers() -> Iterator[tuple[str, str]]:
+    """Yield each option that is a number, a time, a percentage or a size, after its command."""
+    for path, command in _leaves("", typer.main.get_command(app)):
+        for parameter in command.params:
+            kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+            help = getattr(parameter, "help", None) or ""
+            is_read = kind is str and re.search(r"\(seconds\)|such as \d", help)
+            if kind in (int, float) or is_read:
+                yield path, max(parameter.opts, key=len)
+
+
+def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield path, command
+        return
+    for name in command.commands:
+        yield from _leaves(f"{path} {name}".strip(), command.commands[name])
+
+
+def test_an_option_that_is_no_number_names_itself(cli: Run) -> None:
+    options = list(_options_with_numbers())
+    assert len(options) > 60
+    assert {("tune", "--check-time"), ("tune", "--max-growth"), ("size", "--budget")} <= {*options}
+    for path, option in options:
+        ran = cli(*path.split(), f"{option}=nonsense", *_WORDS.get(path, ()))
+        assert ran.status == 2, (path, option)
+        assert option in ran.errors.splitlines()[-1], (path, option, ran.errors)

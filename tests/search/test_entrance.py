@@ -256,6 +256,7 @@ def test_kept_processes_change_the_time_and_not_the_result() -> None:
 
 def test_bounds_of_kept_processes_are_checked() -> None:
     with pytest.raises(
-        InvalidParameterError, match="kept_processes must be a number of at least 0 \\(got -1"
+        InvalidParameterError,
+        match="kept_processes must be a finite number of at least 0 \\(got -1",
     ):
         search_puzzle("random", kept_processes=-1)

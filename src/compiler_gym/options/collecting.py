@@ -22,7 +22,7 @@ _LEAST_SHARD_STEPS, _MOST_SHARD_STEPS = 1_000, 100_000
 
 
 def _repeatable(flag: str = "") -> Spelling:
-    return Spelling(flag, type=list[str], read=tuple)
+    return Spelling(flag, type=list[str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

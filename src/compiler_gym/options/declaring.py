@@ -65,25 +65,26 @@ def _text(value: object) -> str:
     return f"{value!s:.80}" if hasattr(value, "__index__") else f"{value!r:.80}"
 
 
-def seconds_in(text: str) -> float:
-    """Return the seconds in ``90``, ``90s``, ``30m`` or ``2h``.
+def seconds_in(name: str, text: str) -> float:
+    """Return the seconds in ``90``, ``90s``, ``30m`` or ``2h``, the value of the option `name`.
 
     Raises `InvalidParameterError` for any other text, and for 0.
 
-    >>> seconds_in("30m")
+    >>> seconds_in("--time", "30m")
     1800.0
     """
     match = _DURATION.fullmatch(text)
-    if match is None or not float(match[1]):
+    seconds = float(match[1]) * _UNITS[match[2] or "s"] if match else 0
+    if not 0 < seconds < math.inf:
         raise InvalidParameterError(
-            f"--time must be a number of seconds, or a time such as 90s, 10m or 2h (got {text})"
+            f"{name} must be a number of seconds, or a time such as 90s, 10m or 2h (got {text})"
         )
-    return float(match[1]) * _UNITS[match[2] or "s"]
+    return seconds
 
 
 ABOVE_0 = Range("a number above 0", lambda value: 0 < value < math.inf)
 """Positive numbers, such as seconds."""
-FROM_0 = Range("a number of at least 0", lambda value: value >= 0)
+FROM_0 = Range("a finite number of at least 0", lambda value: 0 <= value < math.inf)
 """Numbers that may be 0, such as seconds."""
 WHOLE_ABOVE_0 = Range("a whole number of at least 1", lambda value: value > 0, whole=True)
 """Counts of at least 1."""
@@ -105,8 +106,9 @@ class Spelling:
     """The valid numbers on the command line, if they differ."""
     type: Any = None
     """The type, if it is not the field's."""
-    read: Callable[[Any], Any] | None = None
-    """Converts the command line's value to the field's, if they differ."""
+    read: Callable[[str, Any], Any] | None = None
+    """Converts the command line's value to the field's, if they differ; takes the option's name
+    too, for its error."""
 
 
 @dataclass(frozen=True, slots=True)

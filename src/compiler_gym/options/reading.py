@@ -35,7 +35,7 @@ class ReadOptions:
     suffixes: tuple[str, ...] = option(
         _SUFFIXES,
         "File suffix to include, such as .c; can be repeated",
-        spelling=Spelling("suffix", type=list[str], read=tuple),
+        spelling=Spelling("suffix", type=list[str]),
     )
     """Suffixes of programs in folders and archives; an empty one matches all files."""
     max_bytes: int = 1 << 28

@@ -8,12 +8,14 @@ command is called with the record. Only given options are set; others keep the r
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import DeclaredOption, Limits, list_options
 
 __all__ = [
@@ -103,9 +105,14 @@ class _Field:
         """Return the value of the field; raise `InvalidParameterError` if it is out of range."""
         spelling = self.option.spelling
         if spelling.read is not None:
-            return spelling.read(value)
+            return spelling.read(self.flag, value)
         if (range := spelling.range or self.option.range) is not None:
             range.check(self.flag, value)
+        if spelling.type == list[str]:
+            return tuple(value)
+        if issubclass(self.type, StrEnum) and value not in list(self.type):
+            names = ", ".join(self.type)
+            raise InvalidParameterError(f"{self.flag} must be one of {names} (got {value})")
         return value if spelling.unit == 1 else type(self.default)(value * spelling.unit)
 
 

@@ -5,11 +5,20 @@ A resumed run must have the same options as before. All options are compared, ex
 declared with `may_change`, so a new option cannot be forgotten.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.options import Spelling, list_options, option, seconds_in, to_plain
+from compiler_gym.options import (
+    WHOLE_ABOVE_0,
+    WHOLE_FROM_0,
+    Spelling,
+    list_options,
+    option,
+    seconds_in,
+    to_plain,
+)
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.measure import Measure
 
@@ -18,11 +27,15 @@ __all__ = ["Request"]
 _SECONDS = 600.0
 
 
-def _fraction(text: str) -> float:
+def _fraction(name: str, text: str) -> float:
+    number = text.strip().removesuffix("%")
     try:
-        return float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+        fraction = float(number) / (1 if number == text.strip() else 100)
     except ValueError:
-        raise InvalidParameterError(f"{text!r} is not a percentage such as 3%") from None
+        fraction = math.nan
+    if not -1 < fraction < math.inf:
+        raise InvalidParameterError(f"{name} must be a percentage such as 3% (got {text})")
+    return fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,7 @@ class Request:
     compilations: int | None = option(
         None,
         "Number of compilations to try instead of a time limit; reproducible together with --seed",
+        WHOLE_FROM_0,
         may_change=True,
         spelling=Spelling("budget_compilations"),
     )
@@ -73,7 +87,7 @@ class Request:
         (),
         "Linked file to tune; can be repeated [default: the largest]",
         may_change=True,
-        spelling=Spelling("binary", type=list[str], read=tuple),
+        spelling=Spelling("binary", type=list[str]),
     )
     """Each binary has a separate journal."""
     run: str | None = option(
@@ -137,7 +151,7 @@ class Request:
     )
     resume: bool = option(False, "Resume an interrupted run", may_change=True)
     jobs: int | None = option(
-        None, "Number of threads [default: one per processor]", may_change=True
+        None, "Number of threads [default: one per processor]", WHOLE_ABOVE_0, may_change=True
     )
     """The number of threads; in Python, None means one."""
 

@@ -39,13 +39,13 @@ def test_what_cannot_be_hunted_is_refused(cli: Run) -> None:
     ("text", "seconds"), [("90", 90), ("30m", 1800), ("2h", 7200), ("1.5s", 1.5)]
 )
 def test_a_time_is_a_number_with_its_unit(text: str, seconds: float) -> None:
-    assert seconds_in(text) == seconds
+    assert seconds_in("--time", text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "0m", "m", "-5s", "1 h", "1d"])
 def test_another_time_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError, match="must be a number of seconds"):
-        seconds_in(text)
+        seconds_in("--time", text)
 
 
 def test_a_hunt_without_a_compiler_is_refused_before_it_begins(cli: Run, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def hunt(
     """
     from compiler_gym.cli.kit.interrupts import Interrupts
 
-    seconds = seconds_in(time)
+    seconds = seconds_in("--time", time)
     with Interrupts() as interrupts:
         hunter = part("hunters", compiler)(
             where,
