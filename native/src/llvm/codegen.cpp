@@ -166,6 +166,10 @@ std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   // Code generation rewrites the module: it gets one of its own, read from the
   // bytes so that the result follows from them alone.
   module = read_module(bitcode, "", context);
+  // As llc does: a module that names no machine gets code for this one.
+  if (module->getTargetTriple().empty()) {
+    module->setTargetTriple(::llvm::Triple(known_machines().front().triple));
+  }
   const OptionsInForce in_force(chosen_options_of(*module));
   machine = target_machine_for(
       *module, extra == Extra::Sections ? ::llvm::Reloc::PIC_ : in_force.machine().relocation,

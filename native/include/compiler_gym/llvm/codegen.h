@@ -8,8 +8,8 @@
 namespace compiler_gym::llvm {
 
 // The ELF object that `llc -filetype=obj` produces from this bitcode with default
-// options (-O2, static relocation). Throws UnsupportedError if this build has
-// no code generator for the module's target.
+// options (-O2, static relocation). A module without a triple gets code for x86-64. Throws
+// UnsupportedError if this build has no code generator for the module's target.
 std::string object_code_of(std::string_view bitcode);
 
 // The position-independent object for a linker that removes and folds sections: each function and

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym import _llvm
-from compiler_gym.datasets import Benchmark
+from compiler_gym.datasets import Benchmark, RunSpec
 from compiler_gym.envs.llvm import LlvmEnv, make_benchmark_from_source
 from compiler_gym.envs.llvm.toolchain.target import Target
 from compiler_gym.errors import BenchmarkInitError, ObservationError
@@ -151,3 +151,67 @@ def test_a_program_that_means_nothing_elsewhere_is_refused(make_env: MakeEnv) ->
     assert env.observation["IrHash"] == before
     env.reset(benchmark=Benchmark(f"{own.uri}?target=x86_64", own.contents))
     assert env.observation["IsBuildable"]
+
+
+PLAIN = """
+@text = private constant [5 x i8] c"%ld\\0A\\00"
+declare i32 @printf(ptr, ...)
+define i32 @main(i32 %n, ptr %words) {
+  %wide = sext i32 %n to i64
+  %square = mul i64 %wide, %wide
+  %printed = call i32 (ptr, ...) @printf(ptr @text, i64 %square)
+  ret i32 0
+}
+"""
+X86_LAYOUT = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+
+
+def text_sizes(tool: Tool, folder: Path, bitcode: bytes) -> int:
+    """Return the bytes of code in the object that llc writes, as llvm-size lists them."""
+    (folder / "o.o").write_bytes(tool("llc-22", "-filetype=obj", "-o", "-", input=bitcode))
+    rows = tool("llvm-size-22", "-A", folder / "o.o").decode().splitlines()
+    return sum(int(row.split()[1]) for row in rows if row.startswith(".text"))
+
+
+@pytest.mark.parametrize("layout", ["", X86_LAYOUT, "e-p:32:32", "E-i64:32"])
+def test_a_program_without_a_triple_gets_the_code_that_llc_generates(
+    make_env: MakeEnv, tool: Tool, tmp_path: Path, layout: str
+) -> None:
+    head = f'target datalayout = "{layout}"' if layout else ""
+    run = RunSpec.single(("a", "b"))
+    program = Benchmark(f"benchmark://user-v0/{len(layout)}", (head + PLAIN).encode(), run=run)
+    env = make_env(reward_space="ObjectTextSizeOz")
+    env.reset(benchmark=program)
+    bitcode, ir, hash = (env.observation[name] for name in ("Bitcode", "Ir", "IrHash"))
+    assert "target triple" not in ir
+    assert ("target datalayout" in ir) == bool(layout)
+    size = env.observation["ObjectTextSizeBytes"]
+    assert size == text_sizes(tool, tmp_path, bitcode.tobytes()) > 0
+    assert "main:" in env.observation["Assembly"]
+    for name in ("ObjectTextSizeOz", "ObjectInstructionCount", "McaCycles", "TextSizeBytes"):
+        assert env.observation[name] > 0
+    assert env.observation["LinkedTextSizeBytes"] > size
+    assert env.observation["IsRunnable"]
+    assert len(env.observation["Runtime"])
+    env.step(env.action_space["instcombine"])
+    assert env.validate().okay()
+    env.reset(benchmark=program)
+    assert (env.observation["Ir"], env.observation["IrHash"]) == (ir, hash)
+    assert env.observation["Bitcode"].tobytes() == bitcode.tobytes()
+
+
+@pytest.mark.parametrize("triple", ["unknown-unknown-unknown", "nothing", "sparc-sun-solaris"])
+def test_a_triple_without_a_code_generator_is_not_replaced(make_env: MakeEnv, triple: str) -> None:
+    env = make_env()
+    text = f'target triple = "{triple}"\n{PLAIN}'
+    env.reset(benchmark=Benchmark(f"benchmark://user-v0/{triple}", text.encode()))
+    with pytest.raises(ObservationError, match=f"the module's target is '{triple}'"):
+        env.observation["ObjectTextSizeBytes"]
+
+
+def test_llvm_stress_has_sizes(make_env: MakeEnv, tool: Tool, tmp_path: Path) -> None:
+    env = make_env()
+    for number in range(4):
+        env.reset(benchmark=f"generator://llvm-stress-v0/{number}")
+        expected = text_sizes(tool, tmp_path, env.observation["Bitcode"].tobytes())
+        assert env.observation["ObjectTextSizeBytes"] == expected
