@@ -1,7 +1,7 @@
 // cmp %rsi, %rdi; mov $0, %eax  ->  xor %eax, %eax; cmp %rsi, %rdi
 //
 // A register cannot be cleared by `xor` while flags are live, but before they are set: 5 bytes
-// become 2.
+// become 2. Not above inline assembly, which may do more than it declares.
 
 #include "encodings/rules.h"
 #include "encodings/site.h"
@@ -9,7 +9,9 @@
 namespace compiler_gym::linker {
 
 bool early_zero(llvm::MachineInstr& compare, Site& site) {
-  if (!site.sets_flags(compare) || site.reads_flags(compare) || compare.isCall()) return false;
+  if (!site.sets_flags(compare) || site.reads_flags(compare) || compare.isCall() ||
+      compare.isInlineAsm())
+    return false;
   llvm::SmallVector<llvm::MachineInstr*, 8> above{&compare};
   for (llvm::MachineInstr* move = site.next(compare); move && above.size() < 8;
        move = site.next(*move)) {
@@ -26,7 +28,8 @@ bool early_zero(llvm::MachineInstr& compare, Site& site) {
         return true;
       }
     }
-    if (site.sets_flags(*move) || move->isTerminator() || move->isCall()) break;
+    if (site.sets_flags(*move) || move->isTerminator() || move->isCall() || move->isInlineAsm())
+      break;
     above.push_back(move);
   }
   return false;

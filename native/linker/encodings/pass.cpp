@@ -42,7 +42,7 @@ char Encodings::ID = 0;
 bool Encodings::runOnMachineFunction(llvm::MachineFunction& function) {
   const llvm::Function& source = function.getFunction();
   if (!source.hasMinSize() || skipFunction(source) ||
-      source.hasFnAttribute(llvm::Attribute::Naked) ||
+      source.hasFnAttribute(llvm::Attribute::Naked) || function.shouldSplitStack() ||
       !function.getProperties().hasTracksLiveness())
     return false;
   if (rules_.empty()) {

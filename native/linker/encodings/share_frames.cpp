@@ -8,6 +8,7 @@
 
 #include "encodings/share_frames.h"
 
+#include <llvm/CodeGen/LivePhysRegs.h>
 #include <llvm/CodeGen/MachineFrameInfo.h>
 #include <llvm/CodeGen/MachineInstrBuilder.h>
 #include <llvm/CodeGen/MachineModuleInfo.h>
@@ -154,7 +155,8 @@ bool may_share(const llvm::MachineFunction& function) {
   const llvm::Function& source = function.getFunction();
   const auto convention = source.getCallingConv();
   return source.hasMinSize() && !source.hasOptNone() && !source.hasSection() &&
-         !function.isOutlined() && !function.callsEHReturn() && !function.hasEHFunclets() &&
+         !function.isOutlined() && !function.shouldSplitStack() && !function.callsEHReturn() &&
+         !function.hasEHFunclets() &&
          (convention == llvm::CallingConv::C || convention == llvm::CallingConv::Fast ||
           convention == llvm::CallingConv::Cold) &&
          !source.hasFnAttribute("no_caller_saved_registers") &&
@@ -272,7 +274,7 @@ class ShareFrames : public llvm::ModulePass {
   bool runOnModule(llvm::Module&) override;
 
  private:
-  bool may_change_r11(const llvm::MachineBasicBlock&, const X86&) const;
+  bool may_change_r11(const llvm::MachineInstr& before, const X86&) const;
   void read_function(llvm::MachineFunction&);
   bool share(llvm::StringLiteral rule, const Shape&, std::vector<Place>&);
   llvm::Function& create(llvm::StringLiteral rule, const Shape&,
@@ -285,15 +287,20 @@ class ShareFrames : public llvm::ModulePass {
 
 char ShareFrames::ID = 0;
 
-// With IPRA, callers may keep values in any register that a function does not name.
-bool ShareFrames::may_change_r11(const llvm::MachineBasicBlock& block, const X86& x86) const {
+// With IPRA, callers may keep values in any register that a function does not name. A prologue may
+// follow other code, in its block, too.
+bool ShareFrames::may_change_r11(const llvm::MachineInstr& before, const X86& x86) const {
+  const llvm::MachineFunction& function = *before.getMF();
+  const llvm::MCRegister reg = x86.gpr(r11, 64).asMCReg();
   llvm::ArrayRef<std::uint32_t> kept;
-  if (usage_) kept = usage_->getRegUsageInfo(block.getParent()->getFunction());
-  return (kept.empty() ||
-          llvm::MachineOperand::clobbersPhysReg(kept.data(), x86.gpr(r11, 64).asMCReg())) &&
-         llvm::none_of(block.liveins(), [&](const auto& live) {
-           return x86.number(llvm::Register(live.PhysReg)) == r11;
-         });
+  if (usage_) kept = usage_->getRegUsageInfo(function.getFunction());
+  if (!kept.empty() && !llvm::MachineOperand::clobbersPhysReg(kept.data(), reg)) return false;
+  const llvm::MachineBasicBlock& block = *before.getParent();
+  llvm::LivePhysRegs live(*function.getSubtarget().getRegisterInfo());
+  live.addLiveOuts(block);
+  for (auto here = block.rbegin(); here != std::next(before.getReverseIterator()); ++here)
+    live.stepBackward(*here);
+  return live.available(function.getRegInfo(), reg);
 }
 
 void ShareFrames::read_function(llvm::MachineFunction& function) {
@@ -306,7 +313,8 @@ void ShareFrames::read_function(llvm::MachineFunction& function) {
     if (!read_save(block, x86, shape, save)) continue;
     if (shape.saved.empty()) return;
     Group& group = groups_[shape];
-    if (may_change_r11(block, x86)) group.saves.push_back(save);
+    if (may_change_r11(*save.code.front(), x86)) group.saves.push_back(save);
+    if (loses_frame(function, x86)) return;
     for (llvm::MachineBasicBlock& end : function) {
       Place restore;
       if (end.isReturnBlock() && read_restore(end, x86, shape, restore))

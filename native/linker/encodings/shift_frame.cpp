@@ -3,8 +3,9 @@
 // An offset of one byte reaches 128 bytes below the frame pointer and 127 above, but almost all of
 // a frame lies below. With the pointer 108 bytes further down, one byte reaches 236 bytes of the
 // frame and the first argument on the stack: 3 bytes less for each access, 3 more for the frame.
-// The unwind table describes the frame exactly; only tools that follow the chain of saved frame
-// pointers without it no longer find the callers.
+// The unwind table describes the frame exactly. Who follows the chain of saved frame pointers
+// without it no longer finds the callers: a program that may do so itself keeps its frames, and so
+// does one that has frame pointers in all functions, which is for profilers.
 
 #include "encodings/shift_frame.h"
 
@@ -17,6 +18,10 @@
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
 #include <llvm/MC/MCDwarf.h>
 
 #include "encodings/x86.h"
@@ -76,11 +81,40 @@ int count_saved_bytes(const Frame& frame) {
 bool may_shift(const llvm::MachineFunction& function) {
   const llvm::MachineFrameInfo& frame = function.getFrameInfo();
   const llvm::TargetSubtargetInfo& subtarget = function.getSubtarget();
-  return function.getFunction().hasMinSize() && subtarget.getFrameLowering()->hasFP(function) &&
+  const llvm::Function& source = function.getFunction();
+  return source.hasMinSize() &&
+         source.getFnAttribute("frame-pointer").getValueAsString() != "all" &&
+         !source.hasFnAttribute("instrument-function-entry-inlined") &&
+         subtarget.getFrameLowering()->hasFP(function) &&
          !subtarget.getRegisterInfo()->hasStackRealignment(function) &&
          !frame.isFrameAddressTaken() && !frame.isReturnAddressTaken() && !frame.hasStackMap() &&
          !frame.hasPatchPoint() && !function.callsEHReturn() && !function.callsUnwindInit() &&
          !function.hasEHFunclets();
+}
+
+bool sees_frame(const llvm::CallBase& call) {
+  if (const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand()))
+    return llvm::StringRef(assembly->getAsmString()).contains("bp");
+  switch (call.getIntrinsicID()) {
+    case llvm::Intrinsic::frameaddress:
+    case llvm::Intrinsic::read_register:
+    case llvm::Intrinsic::read_volatile_register: return true;
+    case llvm::Intrinsic::returnaddress:
+      return !llvm::cast<llvm::ConstantInt>(call.getArgOperand(0))->isZero();
+    default: return false;
+  }
+}
+
+// Return whether a program can see where frame pointers lead: it takes the address of a frame, or
+// has assembly that names the register.
+bool walks_frames(const llvm::Module& module) {
+  if (llvm::StringRef(module.getModuleInlineAsm()).contains("bp")) return true;
+  for (const llvm::Function& function : module)
+    for (const llvm::Instruction& instruction : llvm::instructions(function))
+      if (const auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+          call && sees_frame(*call))
+        return true;
+  return false;
 }
 
 // Describe a variable from the new place of the frame pointer.
@@ -141,14 +175,22 @@ class ShiftFrame : public llvm::MachineFunctionPass {
   ShiftFrame() : MachineFunctionPass(ID) {}
 
   llvm::StringRef getPassName() const override { return "Frame pointers in the middle of frames"; }
+  bool doInitialization(llvm::Module& module) override {
+    walks_frames_ = walks_frames(module);
+    return false;
+  }
   bool runOnMachineFunction(llvm::MachineFunction&) override;
+
+ private:
+  bool walks_frames_ = false;
 };
 
 char ShiftFrame::ID = 0;
 
 bool ShiftFrame::runOnMachineFunction(llvm::MachineFunction& function) {
   Switches& switches = Switches::get();
-  if (skipFunction(function.getFunction()) || !switches.allows(rule) || !may_shift(function))
+  if (walks_frames_ || skipFunction(function.getFunction()) || !switches.allows(rule) ||
+      !may_shift(function))
     return false;
   const X86& x86 =
       X86::get(*function.getSubtarget().getInstrInfo(), *function.getSubtarget().getRegisterInfo());

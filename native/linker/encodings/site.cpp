@@ -43,7 +43,8 @@ Site::Site(llvm::MachineFunction& function, const llvm::MachineLoopInfo& loops,
       kept_(kept),
       loops_(loops),
       live_(registers_),
-      framed_(function.getNumBlockIDs()) {
+      framed_(function.getNumBlockIDs()),
+      loses_frame_(loses_frame(function, x86)) {
   if (function.getSubtarget().getFrameLowering()->hasFP(function)) find_frames();
 }
 
@@ -70,6 +71,7 @@ void Site::find_frames() {
 
 bool Site::has_frame_at(const llvm::MachineInstr& instruction) const {
   if (!function.needsFrameMoves()) return true;
+  if (loses_frame_) return false;
   for (const llvm::MachineInstr* above = instruction.getPrevNode(); above;
        above = above->getPrevNode()) {
     const FrameChange change = change_frame(*above, x86);
@@ -78,10 +80,11 @@ bool Site::has_frame_at(const llvm::MachineInstr& instruction) const {
   return framed_[instruction.getParent()->getNumber()];
 }
 
-// Only functions without calls keep values below the stack pointer.
+// LLVM keeps values below the stack pointer only where nothing else moves it; inline assembly may
+// do so, too.
 bool Site::may_push(const llvm::MachineInstr& instruction) const {
   const llvm::MachineFrameInfo& frame = function.getFrameInfo();
-  return (frame.hasCalls() || !frame.hasStackObjects() ||
+  return (frame.adjustsStack() || (!frame.hasStackObjects() && !function.hasInlineAsm()) ||
           function.getFunction().hasFnAttribute(llvm::Attribute::NoRedZone)) &&
          !function.isOutlined() && !instruction.getFlag(llvm::MachineInstr::FrameSetup) &&
          !instruction.getFlag(llvm::MachineInstr::FrameDestroy) && has_frame_at(instruction);

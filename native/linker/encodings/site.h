@@ -81,6 +81,7 @@ class __attribute__((visibility("default"))) Site {
   const llvm::MachineLoopInfo& loops_;
   llvm::LivePhysRegs live_;
   llvm::BitVector framed_;  // blocks that are entered with a frame pointer, by number
+  const bool loses_frame_;
 };
 
 }  // namespace compiler_gym::linker

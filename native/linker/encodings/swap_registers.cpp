@@ -80,6 +80,8 @@ void Swapping::find_allowed() {
         !function_.getRegInfo().isReserved(saved.getReg()))
       allowed_.set(number);
   }
+  // Some calling conventions pass arguments in them.
+  for (const auto& [argument, value] : function_.getRegInfo().liveins()) forbid(argument);
   for (const llvm::MachineBasicBlock& block : function_)
     for (const llvm::MachineInstr& instruction : block) look_at(instruction);
 }

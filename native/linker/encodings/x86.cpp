@@ -1,8 +1,11 @@
 #include "encodings/x86.h"
 
 #include <llvm/ADT/StringMap.h>
+#include <llvm/CodeGen/MachineFunction.h>
+#include <llvm/CodeGen/TargetFrameLowering.h>
 #include <llvm/CodeGen/TargetInstrInfo.h>
 #include <llvm/CodeGen/TargetRegisterInfo.h>
+#include <llvm/CodeGen/TargetSubtargetInfo.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MathExtras.h>
 
@@ -78,6 +81,18 @@ llvm::Register X86::gpr(unsigned number, unsigned bits) const {
 
 unsigned X86::number(llvm::Register of) const {
   return of.isPhysical() && places_[of.id()] != 255 ? places_[of.id()] % NUMBERS : NUMBERS;
+}
+
+bool loses_frame(const llvm::MachineFunction& function, const X86& x86) {
+  const llvm::TargetSubtargetInfo& subtarget = function.getSubtarget();
+  if (!subtarget.getFrameLowering()->hasFP(function)) return false;
+  return llvm::any_of(function, [&](const llvm::MachineBasicBlock& block) {
+    return llvm::any_of(block.instrs(), [&](const llvm::MachineInstr& instruction) {
+      return !instruction.getFlag(llvm::MachineInstr::FrameSetup) &&
+             !instruction.getFlag(llvm::MachineInstr::FrameDestroy) &&
+             instruction.modifiesRegister(x86.gpr(BP, 64), subtarget.getRegisterInfo());
+    });
+  });
 }
 
 llvm::MachineOperand* find_offset(llvm::MachineInstr& instruction, unsigned base) {

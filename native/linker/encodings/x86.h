@@ -8,6 +8,7 @@
 #include <vector>
 
 namespace llvm {
+class MachineFunction;
 class TargetInstrInfo;
 class TargetRegisterInfo;
 }  // namespace llvm
@@ -61,6 +62,10 @@ class __attribute__((visibility("default"))) X86 {
   llvm::Register flags_;
   llvm::Register rip_;
 };
+
+// Return whether something between prologue and epilogue changes the frame pointer: inline assembly
+// or a call that clobbers it, between a push and a pop. Nothing is known about the frame then.
+bool loses_frame(const llvm::MachineFunction&, const X86&);
 
 // Return the offset of a memory operand that starts with this register, or none.
 llvm::MachineOperand* find_offset(llvm::MachineInstr&, unsigned base);

@@ -30,13 +30,34 @@ PASSES = {
 }
 
 
-def run_rule(file: Path, rules: str) -> dict[str, str]:
-    """Return the body of each function of `file` after `rules`."""
-    command = [need("llc-22"), f"-load={find_plugin()}", "-mtriple=x86_64-linux-gnu"]
+WALKERS = (
+    "define ptr @f() { %p = call ptr @llvm.frameaddress.p0(i32 0) ret ptr %p }",
+    "define ptr @f() { %p = call ptr @llvm.returnaddress(i32 1) ret ptr %p }",
+    'define i64 @f() { %p = call i64 @llvm.read_register.i64(metadata !{!"rbp"}) ret i64 %p }',
+    'define i64 @f() { %p = call i64 asm "mov %rbp, $0", "=r"() ret i64 %p }',
+    'module asm "f: mov %rbp, %rax"',
+)
+"""Functions that may follow the chain of frame pointers."""
+NO_WALKERS = (
+    "define ptr @f() { %p = call ptr @llvm.returnaddress(i32 0) ret ptr %p }",
+    'define i64 @f() { %p = call i64 asm "mov %rsp, $0", "=r"() ret i64 %p }',
+)
+
+
+def run_rule(file: Path, rules: str, module: str = "") -> dict[str, str]:
+    """Return the body of each function of `file`, in a module with this IR, too, after `rules`."""
+    command = [need("llc-22"), f"-load={find_plugin()}", "-mtriple=x86_64-linux-gnu", "-x=mir"]
     command += [f"-run-pass={PASSES.get(file.stem, 'compiler-gym-encodings')}", "-simplify-mir"]
-    command += ["-verify-machineinstrs", str(file), "-o", "-"]
+    command += ["-verify-machineinstrs", "-o", "-"]
     environment = os.environ | {"COMPILER_GYM_SIZE": f"rules={rules}"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        env=environment,
+        input=file.read_text().replace("--- |\n", f"--- |\n  {module}\n", 1),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     functions = re.findall(r"^name: +(\S+)$(.*?)^\.\.\.$", done.stdout, re.M | re.S)
     return {name: text.partition("\nbody: ")[2].partition("\n")[2] for name, text in functions}
@@ -58,6 +79,13 @@ def test_a_rule_changes_these_functions_and_no_others(file: Path) -> None:
         name: [line.rstrip() for line in text.splitlines()]
         for name, text in (before | expected).items()
     }
+
+
+@pytest.mark.parametrize("module", [*WALKERS, *NO_WALKERS])
+def test_frame_pointers_stay_where_a_program_may_follow_them(module: str) -> None:
+    file = FOLDER / "shift-frame.mir"
+    before, after = run_rule(file, "", module), run_rule(file, file.stem, module)
+    assert (before["far_accesses"] == after["far_accesses"]) == (module in WALKERS)
 
 
 def test_every_rule_has_a_file_and_unknown_names_are_refused(tmp_path: Path) -> None:
