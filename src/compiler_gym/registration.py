@@ -114,7 +114,7 @@ class ExternalTool:
     enables: str
     """The features that need it."""
     package: str
-    """The Debian package that installs it."""
+    """The Debian package that installs it; empty if `problem` says what to do."""
     path: str | None = None
     """The path of the installed program; None if it is missing."""
     version: str = ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.tools.tune.llvm.size_plugin import find_plugin
 from tests.command_line import Run
 
 
@@ -14,7 +15,8 @@ def test_a_complete_machine_is_reported_and_fits_a_narrow_screen(cli: Run) -> No
     assert ran.status == 0
     for name in ("clang-22", "ld.lld-22", "strip", "opt-22", "gcc", "bwrap", "sandbox"):
         assert name in ran.output
-    assert max(map(len, ran.output.splitlines())) <= 80
+    lines = [line for line in ran.output.splitlines() if ".so: /" not in line]  # a path is whole
+    assert max(map(len, lines)) <= 80
 
 
 def test_what_is_missing_is_named_with_the_command_that_installs_it(
@@ -57,3 +59,17 @@ def test_another_clang_stops_a_tuning_before_anything_is_copied(
     assert "or older" not in ran.errors
     assert "building it" not in ran.errors
     assert not (tmp_path / "tuned").exists()
+
+
+@pytest.mark.skipif(find_plugin() is None, reason="needs the size plug-in: `make size-plugin`")
+def test_the_path_of_the_size_plug_in_is_one_line(cli: Run) -> None:
+    ran = cli("doctor", COLUMNS="40")
+    assert f"compiler_gym_size.so: {find_plugin()}" in ran.output.splitlines()
+    tools = cli("doctor", "--json").json["tools"]
+    assert str(find_plugin()) in [tool["path"] for tool in tools if tool["works"]]
+
+
+def test_a_size_plug_in_that_cannot_be_loaded_says_why(cli: Run) -> None:
+    ran = cli("doctor", COMPILER_GYM_SIZE_PLUGIN="/none.so")
+    assert ran.status == 0
+    assert "/none.so does not exist; see COMPILER_GYM_SIZE_PLUGIN" in ran.output

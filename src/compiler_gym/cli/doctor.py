@@ -73,16 +73,20 @@ def _show_tools(tools: Iterable[ExternalTool]) -> None:
         rows.add_row(tool.name, style_text(state, style), tool.enables)
     show(rows, console)
     console.print(f"Programs are run in the sandbox: {sandbox_in_use()}")
+    for tool in tools:
+        if _works(tool) and not shutil.which(tool.name):
+            console.print(f"{tool.name}: {tool.path}", soft_wrap=True)
     lacking = [tool for tool in tools if not _works(tool)]
     for tool in lacking:
         if tool.problem:
             console.print(f"{tool.name}: {tool.problem}", style="yellow")
-    for title, group in (
-        ("Install what is required with:", [tool for tool in lacking if tool.is_required]),
-        ("Install the optional programs with:", [tool for tool in lacking if not tool.is_required]),
+    for title, is_required in (
+        ("Install what is required with:", True),
+        ("Install the optional programs with:", False),
     ):
-        if group:
+        packages = {tool.package for tool in lacking if tool.is_required == is_required} - {""}
+        if packages:
             console.print(title)
-            print_command(f"apt install {' '.join(sorted({t.package for t in group}))}", console)
+            print_command(f"apt install {' '.join(sorted(packages))}", console)
     for archive in {tool.archive for tool in lacking if tool.archive}:
         console.print(f"If apt does not have these versions: {archive}")

@@ -18,8 +18,9 @@ from typing import Any
 
 import compiler_gym
 from compiler_gym.envs.llvm.toolchain import MAJOR, clang_command, name_package, tool_name
-from compiler_gym.errors import MinimizationError, PlanError
+from compiler_gym.errors import BenchmarkInitError, MinimizationError, PlanError
 from compiler_gym.files import hash_file, scratch_directory
+from compiler_gym.registration import ExternalTool
 from compiler_gym.tools.tune.builds import run_command
 from compiler_gym.tools.tune.measuring import run_check
 from compiler_gym.tools.tune.plan import BinaryPlan
@@ -27,7 +28,10 @@ from compiler_gym.tools.tune.plan import BinaryPlan
 __all__ = [
     "PLUGIN",
     "PLUGIN_VARIABLE",
+    "describe_loading",
     "explain_problem",
+    "external_tools",
+    "find_linker",
     "find_plugin",
     "find_rewrite",
     "is_rule",
@@ -68,6 +72,20 @@ def explain_problem() -> str:
     return _explain(find_plugin(), clang_command()[0])
 
 
+def external_tools() -> list[ExternalTool]:
+    """Return the plug-in for `compiler-gym doctor`, if this installation has it."""
+    path = find_plugin()
+    if path is None:
+        return []
+    try:
+        problem = explain_problem()
+    except BenchmarkInitError as error:
+        problem = str(error)
+    _, version = PLUGIN.split()
+    enables = "tune and `cc --policy size`: smaller code"
+    return [ExternalTool(_FILE, enables, "", str(path), version, problem)]
+
+
 @cache
 def _explain(plugin: Path | None, clang: str) -> str:
     if plugin is None:
@@ -76,7 +94,7 @@ def _explain(plugin: Path | None, clang: str) -> str:
         return f"{plugin} does not exist; see {PLUGIN_VARIABLE}"
     if platform.machine() != _MACHINE:
         return f"it is for {_MACHINE}, but this machine is {platform.machine()}"
-    tools = (clang, _find_linker(clang))
+    tools = (clang, find_linker(clang))
     tool = next((tool for tool in tools if not _shares_llvm(tool)), None)
     if tool is None:
         return ""
@@ -84,7 +102,7 @@ def _explain(plugin: Path | None, clang: str) -> str:
     return f"{tool} does not use {_LIBRARY}; the packages {packages} do"
 
 
-def _find_linker(clang: str) -> str:
+def find_linker(clang: str) -> str:
     """Return the lld that `clang` links with: the one next to it, otherwise the one on PATH."""
     beside = Path(clang).resolve().with_name("ld.lld")
     if beside.is_file():
@@ -124,6 +142,18 @@ def load_words(plan: BinaryPlan, option: str) -> list[str]:
         )
     rules = "+".join(word.removeprefix("-") for word in plan.plugin if word != PLUGIN)
     return [f"{option}{find_plugin()}", *([f"{_SETTING}rules=-{rules}"] if rules else [])]
+
+
+def describe_loading(plan: BinaryPlan, *, has_frames: bool) -> list[str]:
+    """Return the plug-in's path and its settings for `plan`; empty if the plan does not use it.
+
+    With `has_frames`, the plug-in adds frame pointers to functions that call others.
+    """
+    if not plan.plugin:
+        return []
+    path, *settings = load_words(plan, "")
+    parts = [*(["frames=non-leaf"] if has_frames else []), *settings]
+    return [path, ",".join(part.removeprefix(_SETTING) for part in parts)]
 
 
 def run_and_list_rules(words: Sequence[str], folder: Path) -> list[str]:
