@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check house test test-docs test-all test-agents bench results docs site tutorials wheel release-check native native-format native-tidy size-plugin \
-  native-sanitize clean
+  native-sanitize torture clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -126,6 +126,10 @@ native: $(BIN)/.tested ## Build and run the C++ tests
 	cmake -S . -B $(ENGINE) -DCOMPILER_GYM_TESTS=ON
 	cmake --build $(ENGINE) -j2
 	ctest --test-dir $(ENGINE) --output-on-failure -j2
+
+# Tests of other people, which need an hour: they are fetched from Debian into build/torture.
+torture: $(BIN)/.tested ## Run GCC 12's own run tests through the policy and the recipe; FOLDERS="gcc.dg g++.dg" and WAYS="policy recipe tune" choose; resumes
+	$(BIN)/python -m scripts.torture $(FOLDERS) $(WAYS:%=--way %)
 
 size-plugin: $(BIN)/.system ## Build the size plug-in for clang-22 and ld.lld-22, into build/size/native/linker/
 	@cmake -S . -B build/size -G Ninja -DCOMPILER_GYM_PYTHON=OFF -DCOMPILER_GYM_JIT=OFF >/dev/null
