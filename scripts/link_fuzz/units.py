@@ -72,9 +72,9 @@ template <int N> struct Count { static int made; Count() { made += N; } };
 template <int N> int Count<N>::made = 0;
 inline int next() { static int number; return ++number; }
 struct Base { virtual int kind() { return 1; } virtual ~Base() {} };
-struct Loud : Base { Loud() { note("# object\\n"); } ~Loud() { note("# object ends\\n"); }
+struct Loud# : Base { Loud#() { note("# object\\n"); } ~Loud#() { note("# object ends\\n"); }
   int kind() override { return #; } };
-static Loud loud; static Count<2> counted;
+static Loud# loud; static Count<2> counted;
 static int thrown() { try { throw int(#); } catch (int caught) { return caught; } }
 """
 _ASSEMBLY = """
