@@ -35,7 +35,7 @@ from compiler_gym.files import cache_path
 from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, run_search, starting_sequences
 from compiler_gym.tools.agents.llvm.compiler_r1 import CompilerR1
-from compiler_gym.tools.tune.commands.policies import policy_named
+from compiler_gym.tools.tune.commands.recipes import policy_named
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
 
 __all__ = [

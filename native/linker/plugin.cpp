@@ -53,6 +53,31 @@ const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& ma
   add_machine_passes(machine, manager, *passes);
 });
 
+// Gives frame pointers to functions that were compiled without: the unwind table of a function that
+// calls others is smaller with one.
+struct AddFrames : llvm::PassInfoMixin<AddFrames> {
+  static bool isRequired() { return true; }
+  static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    constexpr llvm::StringLiteral name = "frame-pointer";
+    for (llvm::Function& function : module) {
+      const llvm::StringRef before = function.getFnAttribute(name).getValueAsString();
+      if (!function.isDeclaration() && (before.empty() || before == "none"))
+        function.addFnAttr(name, "non-leaf-no-reserve");
+    }
+    return llvm::PreservedAnalyses::all();
+  }
+};
+
+// The passes of a link begin in one of two ways: as usual, or as --lto-newpm-passes chooses.
+void add_ir_passes(llvm::PassBuilder& builder) {
+  const auto add = [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(AddFrames());
+  };
+  if (Switches::get().frames().empty()) return;
+  builder.registerFullLinkTimeOptimizationEarlyEPCallback(add);
+  builder.registerPipelineStartEPCallback(add);
+}
+
 // Refuse mistakes before anything is compiled.
 void check_environment() {
   llvm::SmallVector<llvm::StringRef> names;
@@ -70,5 +95,6 @@ llvmGetPassPluginInfo() {
   compiler_gym::linker::check_environment();
   return {LLVM_PLUGIN_API_VERSION, "compiler_gym_size", "1", [](llvm::PassBuilder& builder) {
             builder.registerAnalysisRegistrationCallback(compiler_gym::linker::register_call_rules);
+            compiler_gym::linker::add_ir_passes(builder);
           }};
 }

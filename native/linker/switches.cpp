@@ -15,7 +15,7 @@ namespace {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
                << "' in COMPILER_GYM_SIZE: use rules=-NAME+NAME (off), rules=NAME+NAME (only), "
                   "limit=NUMBER, "
-                  "stats=FILE, effort=NUMBER, choices=FILE, decisions=FILE or "
+                  "stats=FILE, frames=non-leaf, effort=NUMBER, choices=FILE, decisions=FILE or "
                   "encoding=FILE, separated by commas\n";
   std::exit(1);
 }
@@ -47,6 +47,8 @@ Switches::Switches(llvm::StringRef text) {
       decisions_path_ = value.str();
     } else if (key == "encoding" && !value.empty()) {
       encoding_path_ = value.str();
+    } else if (key == "frames" && value == "non-leaf") {
+      frames_ = value.str();
     } else if (key == "effort") {
       if (value.getAsInteger(10, effort_)) refuse(part);
     } else if (key == "choices" && !value.empty()) {

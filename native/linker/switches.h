@@ -9,6 +9,7 @@
 // rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
 // `decisions` names a file of formulas, see inputs.h; `encoding` a shared object with a rule, see
 // encodings/rules.h.
+// `frames=non-leaf` gives a frame pointer to each function with calls that was compiled without.
 // `effort` says how much code may be generated to choose from, in per cent of the program's, and 0
 // turns the choice off; `choices` names a file that gets a line for each function that had one.
 #pragma once
@@ -41,6 +42,7 @@ class Switches {
   bool spend();
   void count(llvm::StringRef rule, llvm::StringRef function);
   unsigned effort() const { return effort_; }
+  const std::string& frames() const { return frames_; }
   // Add a line to the list of choices, if one is wanted.
   void note(llvm::StringRef choice);
   // Write the counts so far. Linkers end without running destructors.
@@ -58,6 +60,7 @@ class Switches {
   std::string decisions_path_;
   std::string encoding_path_;
   std::map<std::string, std::uint64_t, std::less<>> counts_;
+  std::string frames_;
   std::string last_;
   unsigned effort_ = 200;
   std::unique_ptr<llvm::raw_fd_ostream> choices_;

@@ -1,7 +1,5 @@
 #include "fat.h"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -12,17 +10,11 @@
 #include <llvm/Bitstream/BitstreamReader.h>
 
 #include "files.h"
+#include "object.h"
 
 namespace compiler_gym::driver {
 
 namespace {
-
-constexpr std::string_view embedded = ".llvmbc";      // as clang's -fembed-bitcode calls it
-constexpr std::string_view for_linker = ".llvm.lto";  // as lld's --fat-lto-objects does
-constexpr Elf64_Word type_for_linker = 0x6fff4c0c;    // SHT_LLVM_LTO
-// Behind the bitcode: harmless there, but where `ld -r` has put two such sections together, one
-// would hide machine code that the other knows nothing about. lld refuses it in their middle.
-constexpr std::string_view no_more = "\xff\xff\xff\xff";
 
 // Numbers of LLVM's bitcode, which never change.
 enum Block : unsigned { module_block = 8, constants_block = 11, function_block = 12 };
@@ -142,7 +134,7 @@ bool look_through(llvm::BitstreamCursor& cursor, llvm::BitstreamBlockInfo& info,
 }
 
 // Returns why the module in `bitcode` cannot be a part of a larger one.
-std::string why_apart(std::string_view bitcode) {
+std::string find_reason(std::string_view bitcode) {
   const std::string unreadable = "bitcode that cannot be read";
   if (!bitcode.starts_with("BC\xC0\xDE")) return unreadable;
   llvm::BitstreamCursor cursor(llvm::StringRef(bitcode.data(), bitcode.size()));
@@ -165,95 +157,62 @@ std::string why_apart(std::string_view bitcode) {
   return why;
 }
 
-// An object of the only kind that there is here: 64 bits, the low byte first.
-struct Object {
-  Elf64_Ehdr header;
-  std::vector<Elf64_Shdr> sections;
-
-  bool holds(const Elf64_Shdr& section, size_t size) const {
-    return section.sh_type == SHT_NOBITS ||
-           (section.sh_offset <= size && section.sh_size <= size - section.sh_offset);
+// Return the bytes with which the object of `size` bytes goes on, and change its header: the names
+// of sections, the digest, and a table of sections that has the digest too.
+std::string make_tail(Object& object, size_t size, std::string_view digest, bool is_native) {
+  std::string tail(-size % 8, '\0');
+  std::string texts(object.sections[object.names].contents);
+  std::vector<Elf64_Shdr> table;
+  for (const Section& section : object.sections) table.push_back(section.header);
+  const auto add_name = [&](std::string_view name) {
+    const size_t at = texts.size();
+    texts.append(name).push_back('\0');
+    return at;
+  };
+  if (is_native) {
+    for (size_t at = 0; at < table.size(); ++at)
+      if (object.sections[at].name == lto_section) {
+        // Another name where there is no IR: old tools of LLVM read each section that is called so.
+        table[at].sh_name = add_name(".no_llvm");
+        table[at].sh_type = SHT_PROGBITS;
+        table[at].sh_size = 0;
+      }
+  } else {
+    Elf64_Shdr added = {};
+    added.sh_name = add_name(digest_section);
+    added.sh_type = SHT_PROGBITS;
+    added.sh_flags = SHF_EXCLUDE;
+    added.sh_offset = size + tail.size();
+    added.sh_size = digest.size();
+    added.sh_addralign = 1;
+    tail += digest;
+    table.push_back(added);
   }
-};
-
-std::optional<Object> object_in(std::string_view data) {
-  Object object;
-  Elf64_Ehdr& header = object.header;
-  if (data.size() < sizeof header) return {};
-  memcpy(&header, data.data(), sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL ||
-      header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > data.size())
-    return {};
-  Elf64_Shdr first;
-  if (data.size() - header.e_shoff < sizeof first) return {};
-  memcpy(&first, data.data() + header.e_shoff, sizeof first);
-  const size_t count = header.e_shnum ? header.e_shnum : first.sh_size;
-  if (count > (data.size() - header.e_shoff) / sizeof first) return {};
-  object.sections.resize(count);
-  memcpy(object.sections.data(), data.data() + header.e_shoff, count * sizeof first);
-  for (const Elf64_Shdr& section : object.sections)
-    if (!object.holds(section, data.size()) && section.sh_type != SHT_NULL) return {};
-  return object;
+  table[object.names].sh_offset = size + tail.size();
+  table[object.names].sh_size = texts.size();
+  tail += texts;
+  tail.resize(tail.size() + -(size + tail.size()) % 8);
+  object.header.e_shoff = size + tail.size();
+  const bool is_counted_in_header = table.size() < SHN_LORESERVE;
+  object.header.e_shnum = is_counted_in_header ? table.size() : 0;
+  if (!is_counted_in_header) table[0].sh_size = table.size();
+  return tail.append(reinterpret_cast<const char*>(table.data()), table.size() * sizeof table[0]);
 }
 
 }  // namespace
 
-std::string finish_object(const std::string& path) {
+Finished finish_object(const std::string& path) {
   const std::optional<std::string> data = read_regular(path);
-  std::optional<Object> object = data ? object_in(*data) : std::nullopt;
-  if (!object) return {};
-  auto& [header, sections] = *object;
-  const size_t names_at = header.e_shstrndx == SHN_XINDEX ? sections[0].sh_link : header.e_shstrndx;
-  if (names_at == 0 || names_at >= sections.size()) return {};
-  const auto contents = [&](const Elf64_Shdr& section) {
-    return std::string_view(*data).substr(section.sh_offset, section.sh_size);
-  };
-  std::string names(contents(sections[names_at]));
-  const auto name_of = [&](const Elf64_Shdr& section) {
-    return section.sh_name < names.size() ? std::string_view(names.c_str() + section.sh_name)
-                                          : std::string_view();
-  };
-  Elf64_Shdr* part = nullptr;
-  for (Elf64_Shdr& section : sections)
-    if (section.sh_type != SHT_NOBITS &&
-        (name_of(section) == embedded || name_of(section) == for_linker))
-      part = &section;
-  if (!part || contents(*part).ends_with(no_more)) return {};
-  std::string bitcode(contents(*part));
-  const std::string why = why_apart(bitcode);
-  part->sh_name = names.size();
-  part->sh_flags = SHF_EXCLUDE;
-  // Another name where there is none: old tools of LLVM read each section that is called so.
-  names += why.empty() ? for_linker : std::string_view(".no_llvm");
-  names += '\0';
-  if (why.empty()) {
-    part->sh_type = type_for_linker;
-    bitcode += no_more;
-  } else {
-    bitcode.clear();
-  }
-  std::vector<Elf64_Shdr*> by_place;
-  for (Elf64_Shdr& section : sections) by_place.push_back(&section);
-  std::ranges::stable_sort(by_place, {}, [](const Elf64_Shdr* each) { return each->sh_offset; });
-  std::string written(sizeof header, '\0');
-  for (Elf64_Shdr* section : by_place) {
-    if (section->sh_type == SHT_NULL) continue;
-    const size_t step = std::max<size_t>(section->sh_addralign, 1);
-    written.resize((written.size() + step - 1) / step * step);
-    const std::string_view old = section->sh_type == SHT_NOBITS ? "" : contents(*section);
-    section->sh_offset = written.size();
-    const bool is_names = section == &sections[names_at];
-    const std::string_view now = section == part ? bitcode : is_names ? names : old;
-    if (section->sh_type != SHT_NOBITS) section->sh_size = now.size();
-    written += now;
-  }
-  written.resize((written.size() + 7) / 8 * 8);
-  header.e_shoff = written.size();
-  written.append(reinterpret_cast<const char*>(sections.data()),
-                 sections.size() * sizeof(Elf64_Shdr));
-  memcpy(written.data(), &header, sizeof header);
-  return write_over(path, written) ? why : "";
+  std::optional<Object> object = data ? read_object(*data) : std::nullopt;
+  const Section* ir = object ? object->find(lto_section) : nullptr;
+  if (!ir || object->find(digest_section)) return {};
+  const std::string why = find_reason(ir->contents);
+  const std::string digest = compute_digest(*object);
+  if (why.empty() && digest.empty()) return {};
+  const std::string tail = make_tail(*object, data->size(), digest, !why.empty());
+  const std::string_view header(reinterpret_cast<const char*>(&object->header),
+                                sizeof object->header);
+  return {why, extend_file(path, data->size(), tail, header)};
 }
 
 }  // namespace compiler_gym::driver

@@ -1,5 +1,5 @@
-// Objects that any tool reads and that link-time optimisation can take apart again: machine code,
-// and the bitcode of the front end in a section beside it.
+// Completes the objects that clang writes with -ffat-lto-objects: machine code for every tool, and
+// IR beside it for link-time optimisation.
 
 #pragma once
 
@@ -7,9 +7,14 @@
 
 namespace compiler_gym::driver {
 
-// Names the section of bitcode in the object at `path` as lld looks for it, and marks it so that no
-// other linker keeps it. The bitcode is left out where a program of whole modules would not do what
-// the object does; returns why, or an empty text. A file without such a section stays as it is.
-std::string finish_object(const std::string& path);
+struct Finished {
+  std::string why_native;  // the reason why the IR was left out, if it was
+  std::string error;       // the reason why the object could not be completed
+};
+
+// Add a digest to the object `path`, by which a later link notices that it was edited. The IR is
+// left out if a program optimised as a whole might not do what the object does. Another file, and
+// an object without IR, stay as they are.
+Finished finish_object(const std::string& path);
 
 }  // namespace compiler_gym::driver

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/Support/SHA256.h>
@@ -20,6 +22,7 @@ std::string variable(const char* name) {
 bool write_all(int file, std::string_view data) {
   while (!data.empty()) {
     const ssize_t count = write(file, data.data(), data.size());
+    if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
     data.remove_prefix(count);
   }
@@ -67,11 +70,34 @@ void write_whole(const std::string& path, std::string_view data) {
   if (!is_written || rename(partial.c_str(), path.c_str())) unlink(partial.c_str());
 }
 
-bool write_over(const std::string& path, std::string_view data) {
-  const int file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+std::string extend_file(const std::string& path, size_t size, std::string_view tail,
+                        std::string_view header) {
+  const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  bool is_written = file >= 0 && lseek(file, size, SEEK_SET) >= 0 && write_all(file, tail) &&
+                    pwrite(file, header.data(), header.size(), 0) == ssize_t(header.size());
+  const std::string error = is_written ? "" : strerror(errno);
+  if (file >= 0) close(file);
+  if (!is_written) unlink(path.c_str());
+  return error;
+}
+
+bool is_replaceable(const std::string& path) {
+  struct stat facts;
+  return lstat(path.c_str(), &facts) ? errno == ENOENT : S_ISREG(facts.st_mode);
+}
+
+bool replace_file(const std::string& from, const std::string& to) {
+  if (!rename(from.c_str(), to.c_str())) return true;
+  const auto data = read_regular(from);
+  struct stat facts;
+  if (!data || stat(from.c_str(), &facts)) return false;
+  std::string partial = to + ".XXXXXX";
+  const int file = mkostemp(partial.data(), O_CLOEXEC);
   if (file < 0) return false;
-  const bool is_written = write_all(file, data);
-  return close(file) == 0 && is_written;
+  const bool is_whole = write_all(file, *data) && !fchmod(file, facts.st_mode & 07777);
+  if (!close(file) && is_whole && !rename(partial.c_str(), to.c_str())) return true;
+  unlink(partial.c_str());
+  return false;
 }
 
 std::string cache_folder() {

@@ -20,8 +20,18 @@ std::string sha256(std::string_view data);
 // Writes the file `path` whole or not at all, and the folders that it needs.
 void write_whole(const std::string& path, std::string_view data);
 
-// Writes `data` to the file `path`, which is there, and returns whether that went well.
-bool write_over(const std::string& path, std::string_view data);
+// Append `tail` to the file `path` of `size` bytes and then replace its beginning by `header`, so
+// that it is valid at every moment. If that fails, remove it, as a compiler does, and return the
+// reason.
+std::string extend_file(const std::string& path, size_t size, std::string_view tail,
+                        std::string_view header);
+
+// Return whether `path` is a regular file or does not exist, so that another file may take its
+// place.
+bool is_replaceable(const std::string& path);
+
+// Put the file `from` with its mode in the place of `to`, whole or not at all.
+bool replace_file(const std::string& from, const std::string& to);
 
 // Returns the folder of what can be computed again.
 std::string cache_folder();

@@ -1,10 +1,7 @@
-// compiler-gym-cc and compiler-gym-cxx: a compiler whose links a plan may change, or whose calls a
-// recipe does, for builds that call it thousands of times. It becomes the real compiler where the
-// plan has no say, remembers what an object was made of, and calls the library for a link that the
-// plan names, and for no other.
+// compiler-gym-cc and compiler-gym-cxx: clang with more options. The user's words reach clang as
+// they are; those of a recipe, a policy or a plan are added. compiler-gym-ld is the linker that
+// clang then calls.
 
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,346 +10,239 @@
 #include <cstdlib>
 
 #include "fat.h"
-#include "files.h"
+#include "linking.h"
+#include "planning.h"
+#include "recipe.h"
 #include "running.h"
 
 namespace compiler_gym::driver {
 
 namespace {
 
-constexpr char end = '\0';  // of a word, in what is remembered
+// Where a recipe has no say: machine code that is small, linked as the rest of the build is.
+const Words native = {"-Oz", "-fno-lto", "-fuse-ld=lld"};
 
-// What the library says of a plan that it has read and found permitted.
-struct Checked {
-  Words compilers[2];  // of C, and of C++
-  Words names;         // last parts of the paths of the linked files that it is for
-  Words variables;     // NAME=VALUE, where the environment says nothing else
-  Words objects;       // the folder that remembers objects: one word
+void say(const Request& request, const std::string& text) {
+  const std::string line = "compiler-gym " + request.verb + ": " + text + '\n';
+  fputs(line.c_str(), stderr);
+}
+
+bool is_lld(std::string_view linker) {
+  const std::string_view name = base_name(linker);
+  return name.empty() || name.starts_with("lld") || name.starts_with("ld.lld") ||
+         name == "compiler-gym-ld";
+}
+
+bool is_source(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> linked = {".o", ".a", ".so", ".lo"};
+  return std::ranges::none_of(linked,
+                              [&](std::string_view ending) { return name.ends_with(ending); }) &&
+         name.find(".so.") == name.npos;
+}
+
+// Returns whether the option `word` is in `set_apart`, by its beginning or, before a $, as a whole.
+bool is_set_apart(std::string_view word, const Words& set_apart) {
+  if (word.starts_with("-Xclang=")) word.remove_prefix(8);
+  return std::ranges::any_of(set_apart, [&](const std::string& flag) {
+    return flag.ends_with('$') ? word == std::string_view(flag).substr(0, flag.size() - 1)
+                               : word.starts_with(flag);
+  });
+}
+
+// A call of the compiler for a recipe or a policy.
+class RecipeCall {
+ public:
+  RecipeCall(const Request& request, const Recipe& recipe, const std::string& self,
+             const Words& arguments)
+      : request_(request),
+        arguments_(arguments),
+        whole_(expanded(arguments)),
+        call_(call_of(whole_)),
+        recipe_(recipe),
+        self_(self),
+        compiler_(recipe.clang) {
+    if (request.verb == "cxx") compiler_.push_back("--driver-mode=g++");
+  }
+
+  int run() {
+    const bool is_apart = std::ranges::any_of(
+        whole_, [&](const std::string& word) { return is_set_apart(word, recipe_.set_apart); });
+    if (is_apart || call_.is_cut_short || call_.inputs.empty()) return run_plainly({});
+    if (call_.kind == Kind::other) return run_plainly({"-Oz"});
+    if (call_.kind == Kind::object) return call_.is_question ? run_plainly(native) : compile();
+    if (call_.is_question || recipe_.linker.empty()) return run_plainly(native);
+    if (is_lld(call_.linker)) return link();
+    say(request_, call_.outputs[0] + ": linked without " + request_.label() +
+                      ", which needs lld: " + call_.linker + " is used");
+    return run_plainly({"-Oz", "-fno-lto"});
+  }
+
+ private:
+  // Return the command with `options` after the user's words; after -- there are only files.
+  Words command_with(const Words& options) const {
+    Words words = compiler_;
+    const auto files = std::ranges::find(arguments_, "--");
+    words.insert(words.end(), arguments_.begin(), files);
+    if (!options.empty()) {
+      words.push_back("--start-no-unused-arguments");
+      words.insert(words.end(), options.begin(), options.end());
+      words.push_back("--end-no-unused-arguments");
+    }
+    words.insert(words.end(), files, arguments_.end());
+    return words;
+  }
+
+  int run_plainly(const Words& options) const {
+    const Words words = command_with(options);
+    if (!is_recorded()) {
+      become(words);
+      return cannot_run(words);
+    }
+    const int status = driver::run(words);
+    return status ? status : record();
+  }
+
+  static bool is_recorded() {
+    const char* folder = getenv("COMPILER_GYM_CC_OUTPUT");
+    return folder && *folder;
+  }
+
+  // The library records which program was compiled.
+  int record() const {
+    if (!is_recorded()) return 0;
+    Words words = {library(self_), request_.verb, "--record"};
+    words.insert(words.end(), compiler_.begin(), compiler_.end());
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    become(words);
+    return cannot_run(words);
+  }
+
+  // Run the command with `options`, or with `others` if that fails: clang cannot put some assembler
+  // into bitcode that it compiles. Standard input cannot be read twice.
+  int run_or_fall_back(Words options, const Words& others, bool& has_fallen_back) const {
+    if (std::ranges::find(call_.inputs, "-") != call_.inputs.end())
+      return driver::run(command_with(options));
+    const bool has_colour = std::ranges::any_of(whole_, [](const std::string& word) {
+      return word.find("color-diagnostics") != word.npos || word.starts_with("-fdiagnostics-color");
+    });
+    if (isatty(STDERR_FILENO) && !has_colour) options.push_back("-fcolor-diagnostics");
+    Printed printed;
+    if (run_and_keep(command_with(options), printed) == 0) {
+      printed.show();
+      return 0;
+    }
+    has_fallen_back = true;
+    return driver::run(command_with(others));
+  }
+
+  int compile() {
+    bool is_native = false;
+    if (const int status = run_or_fall_back(recipe_.compile, {"-Oz", "-fno-lto"}, is_native))
+      return status;
+    for (const std::string& output : call_.outputs) {
+      Finished done = finish_object(output);
+      if (!done.error.empty()) {
+        say(request_, "cannot write " + output + ": " + done.error);
+        return 1;
+      }
+      if (is_native) done.why_native = "assembler that clang cannot put into bitcode";
+      if (!done.why_native.empty())
+        say(request_,
+            output + ": compiled without link-time optimisation: it has " + done.why_native);
+    }
+    return record();
+  }
+
+  int link() {
+    const bool is_rust = std::ranges::any_of(
+        whole_, [](const std::string& word) { return word.ends_with(".rcgu.o"); });
+    Words options = is_rust ? Words() : recipe_.compile;
+    options.insert(options.end(), {"-fuse-ld=lld", "--ld-path=" + linker()});
+    announce(request_);
+    if (std::ranges::none_of(call_.inputs, is_source)) return run_plainly(options);
+    // Clang's temporary objects get a folder of their own, so that they are known to be fresh.
+    const std::string folder = make_scratch();
+    if (folder.empty()) return run_plainly(options);
+    setenv("TMPDIR", folder.c_str(), 1);
+    setenv("COMPILER_GYM_LINK_SCRATCH", (folder + '/').c_str(), 1);
+    bool has_fallen_back = false;
+    const int status = run_or_fall_back(options, native, has_fallen_back);
+    if (status) return status;
+    if (has_fallen_back)
+      say(request_, call_.outputs[0] + ": linked without " + request_.label() + ", which failed");
+    return record();
+  }
+
+  std::string linker() const { return self_.substr(0, self_.rfind('/') + 1) + "compiler-gym-ld"; }
+
+  const Request& request_;
+  const Words& arguments_;
+  const Words whole_;
+  const Call call_;
+  const Recipe& recipe_;
+  const std::string& self_;
+  Words compiler_;
 };
 
-// Reads lists, each ended by an empty word; nothing, where the last has no end.
-std::vector<Words> lists_in(std::string_view text) {
-  std::vector<Words> lists(1);
-  for (size_t at; (at = text.find(end)) != text.npos; text.remove_prefix(at + 1))
-    if (at)
-      lists.back().emplace_back(text.substr(0, at));
-    else
-      lists.emplace_back();
-  const bool is_whole = text.empty() && lists.back().empty();
-  lists.resize(is_whole ? lists.size() - 1 : 0);
-  return lists;
-}
-
-std::optional<Checked> checked_in(std::string_view text) {
-  const std::vector<Words> lists = lists_in(text);
-  if (lists.size() < 5 || lists[0].empty() || lists[1].empty() || lists[4].size() != 1) return {};
-  return Checked{{lists[0], lists[1]}, lists[2], lists[3], lists[4]};
-}
-
-// Returns the command of the library: the one beside this program, or the one on PATH.
-std::string library(const std::string& self) {
-  const std::string beside = self.substr(0, self.rfind('/') + 1) + "compiler-gym";
-  return access(beside.c_str(), X_OK) ? "compiler-gym" : beside;
-}
-
-// Returns what of the environment decides which compiler is meant.
-std::string which_compiler() {
-  std::string text;
-  for (const char* name : {"PATH", "COMPILER_GYM_CLANG"}) {
-    const char* value = getenv(name);
-    text += std::string(value ? value : "") + end;
+int run_recipe(Request request, Words arguments, const std::string& self, bool is_rust) {
+  const auto is_compilers = [&](const std::string& word) { return !is_own_option(word); };
+  // rustc puts our options among its own.
+  const auto first = is_rust ? std::ranges::stable_partition(arguments, is_own_option).begin()
+                             : std::ranges::find_if(arguments, is_compilers);
+  if (request.kind == "policy") {
+    request.own = {arguments.begin(), first};
+    arguments.erase(arguments.begin(), first);
   }
-  return text;
-}
-
-// Returns what `path` holds, where it belongs to the user.
-std::optional<std::string> read_own(const std::string& path) {
-  struct stat facts;
-  if (stat(path.c_str(), &facts) || facts.st_uid != geteuid()) return {};
-  return read_regular(path);
-}
-
-// Returns what the library says of the plan, which it is asked once for each state of the file.
-std::optional<Checked> check(const std::string& self, const std::string& plan, int& status) {
-  struct stat facts, own;
-  std::string kept;
-  if (!stat(plan.c_str(), &facts) && !stat(self.c_str(), &own)) {
-    const std::string key = stamp(facts) + stamp(own) + which_compiler();
-    kept = cache_folder() + "/checked-plans/" + sha256(key);
-    if (const auto text = read_own(kept))
-      if (const auto checked = checked_in(*text)) return checked;
-  }
-  const std::string text = printed_by({library(self), "cc", "--check-plan", plan}, status);
-  if (status) return {};
-  const auto checked = checked_in(text);
-  if (checked && !kept.empty()) write_whole(kept, text);
-  if (!checked) status = 2;
-  return checked;
-}
-
-// Remembers what the objects were made of that a command, begun at `start`, has left.
-void remember(const Call& call, const Words& words, const std::string& folder,
-              const timespec& start) {
-  char* const here = getcwd(nullptr, 0);
-  if (!here) return;
-  for (const std::string& output : call.outputs) {
-    struct stat facts;
-    if (stat(output.c_str(), &facts)) continue;
-    const timespec& made = facts.st_mtim;
-    const bool is_older =
-        made.tv_sec < start.tv_sec || (made.tv_sec == start.tv_sec && made.tv_nsec < start.tv_nsec);
-    if (!call.output && is_older) continue;
-    const auto data = read_regular(output);
-    if (!data) continue;
-    std::string text = std::string(here) + end + output + end;
-    for (const std::string& word : words) text += word + end;
-    const std::string name = sha256(*data);
-    write_whole(folder + '/' + name.substr(0, 2) + '/' + name.substr(2), text);
-  }
-  free(here);
-}
-
-Words joined(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
-int drive(const std::string& self, const std::string& plan, bool is_cxx, const Words& arguments) {
   int status = 0;
-  const auto checked = check(self, plan, status);
-  if (!checked) return status;
-  Words compiler = checked->compilers[is_cxx];
-  const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
-  if (const Words words = words_in(other ? other : ""); !words.empty()) compiler = words;
-  for (const std::string& variable : checked->variables) {
-    const size_t at = variable.find('=');
-    setenv(variable.substr(0, at).c_str(), variable.substr(at + 1).c_str(), 0);
-  }
-  const Words command = joined(compiler, arguments);
-  const Words whole = expanded(arguments);
-  const Words all = joined(compiler, whole);
-  const Call call = call_of(whole);
-  const std::string_view made = base_name(call.outputs.empty() ? "" : call.outputs[0]);
-  const bool is_planned =
-      call.kind != Kind::object && std::ranges::find(checked->names, made) != checked->names.end();
-  const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
-  const bool is_kept = keeping && *keeping;
-  if (call.kind != Kind::object && !is_planned && !is_kept) {
+  const auto recipe = find_recipe(request, self, status);
+  return recipe ? RecipeCall(request, *recipe, self, arguments).run() : status;
+}
+
+// Run the compiler that the user has chosen, or clang, if that is possible.
+void become_compiler(bool is_cxx, const Words& words) {
+  const auto with = [&](Words command) {
+    command.insert(command.end(), words.begin(), words.end());
     become(command);
-    return cannot_run(command);
-  }
-  timespec start;
-  clock_gettime(CLOCK_REALTIME_COARSE, &start);  // the clock of files
-  status = run(command);
-  if (status) return status;
-  if (call.kind == Kind::object) remember(call, all, checked->objects[0], start);
-  if (is_planned || is_kept) {
-    const Words after = joined({library(self), "cc", "--apply-plan", plan}, all);
-    become(after);
-    return cannot_run(after);
-  }
-  return 0;
-}
-
-// The first of the two lists that the library keeps for a kind of call: the words in front of its
-// arguments, and those behind them.
-enum Template : size_t { object = 3, nothing = 5, program = 7, question = 9 };
-
-bool is_source(const std::string& name) {
-  return std::ranges::any_of(std::array{".c", ".cc", ".cpp", ".cxx"},
-                             [&](const char* ending) { return name.ends_with(ending); });
-}
-
-// Returns whether the library has nothing to decide about a call that is not in `set_apart` by the
-// beginning of a word, or by the whole word if it ends in a $.
-bool is_plain(const Words& arguments, const Call& call, bool is_cxx, const Words& set_apart) {
-  const bool makes_nothing = call.kind == Kind::other || call.inputs.empty();
-  const auto is_rare = [&](std::string word) {
-    if (word.starts_with("-Xclang=")) word.erase(0, word.find('=') + 1);
-    if (std::ranges::any_of(set_apart, [&](const std::string& flag) {
-          return flag.ends_with('$') ? word + '$' == flag : word.starts_with(flag);
-        }))
-      return true;
-    if (call.kind == Kind::link && (word.starts_with("-fuse-ld") || word.starts_with("--ld-path") ||
-                                    word.find("-save-temps") != word.npos))
-      return true;
-    return word == "--" || word == "-r" || word == "-emit-llvm" || word == "-###" ||
-           word.starts_with('@') || word.starts_with("-x") || word.starts_with("-dump") ||
-           (makes_nothing &&
-            (word.starts_with("-include") || word.starts_with("-Wl,") || word == "-Xlinker"));
   };
-  const auto is_usual = [&](const std::string& name) {
-    if (is_source(name)) return is_cxx || name.ends_with(".c");
-    return call.kind == Kind::link &&
-           (name.ends_with(".o") || name.ends_with(".a") || name.ends_with(".so"));
-  };
-  return std::ranges::none_of(arguments, is_rare) && std::ranges::all_of(call.inputs, is_usual) &&
-         !(call.kind == Kind::object && makes_nothing);
-}
-
-// Returns whether a build system asks something with these words, and may read what is printed.
-bool is_question(const Words& words, const Words& marks) {
-  char* const here = getcwd(nullptr, 0);
-  std::string text = here ? here : "";
-  free(here);
-  for (const std::string& word : words) text += ' ' + word;
-  return std::ranges::any_of(marks,
-                             [&](const std::string& mark) { return text.find(mark) != text.npos; });
-}
-
-// Runs the compiler `words`, and finishes the objects that it leaves; returns the status. A line
-// on standard error says what is not optimised with the whole program, unless `is_quiet`.
-int compile(const Words& words, bool is_cxx, bool is_quiet) {
-  Words plain, first = words;
-  for (const std::string& word : words)
-    if (word != "-ffat-lto-objects" && word != "-fembed-bitcode=bitcode")
-      plain.push_back(word);
-    else if (word.starts_with("-fembed") && !plain.empty())
-      plain.pop_back();  // its -Xclang
-  // clang cannot write the bitcode of assembler that needs other files, though it compiles that.
-  // Standard input cannot be read twice.
-  const bool is_once = plain == words || std::ranges::find(words, "-") != words.end();
-  const auto at = std::ranges::find(first, "--start-no-unused-arguments");
-  const bool has_say = std::ranges::any_of(words, [](const std::string& word) {
-    return word.find("color-diagnostics") != word.npos || word.starts_with("-fdiagnostics-color");
-  });
-  if (isatty(STDERR_FILENO) && !has_say) first.insert(at, "-fcolor-diagnostics");
-  int status = is_once ? run(words) : run_before(first, [](int status) { return status == 0; });
-  const bool is_plain = status && !is_once;
-  if (is_plain) status = run(plain);
-  if (status) return status;
-  for (const std::string& output : call_of(expanded({words.begin() + 1, words.end()})).outputs) {
-    std::string why = finish_object(output);
-    if (is_plain) why = "assembler that clang cannot put into bitcode";
-    if (why.empty() || is_quiet) continue;
-    const std::string text = std::string("compiler-gym ") + (is_cxx ? "cxx" : "cc") + ": " +
-                             output + ": compiled without link-time optimisation: it has " + why +
-                             '\n';
-    fputs(text.c_str(), stderr);
+  const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
+  if (!(other && *other)) {
+    for (const char* name :
+         {is_cxx ? "clang++-22" : "clang-22", is_cxx ? "clang++" : "clang", is_cxx ? "c++" : "cc"})
+      with({name});
+  } else if (const Words compiler = words_in(other); !compiler.empty()) {
+    with(compiler);
   }
-  return 0;
-}
-
-// Links objects by `words`, or by `plain` if that fails: objects also hold machine code.
-int link(const Words& words, const Words& plain, const Call& call, bool is_cxx) {
-  if (!run_before(words, [](int status) { return status == 0; })) return 0;
-  const int status = run(plain);
-  if (status == 0)
-    fprintf(stderr, "compiler-gym %s: %s: linked without the recipe, which failed\n",
-            is_cxx ? "cxx" : "cc", call.outputs[0].c_str());
-  return status;
-}
-
-// Compiles the sources of a call that links, each as by `before`, -c and `after`; puts the objects,
-// which are removed at the end of this process, in the places of the sources. Returns the status,
-// or nothing, without doing anything, if compiling and linking cannot be separated.
-std::optional<int> compile_sources(Words& arguments, const Call& call, bool is_cxx,
-                                   const Words& before, const Words& after) {
-  static constexpr std::array apart = {"-M",           "-Wp,",         "-Xarch", "-gsplit-dwarf",
-                                       "-ftime-trace", "-fstack-usage"};
-  for (const std::string& word : arguments)
-    if (std::ranges::any_of(apart, [&](const char* start) { return word.starts_with(start); }))
-      return {};
-  Words options;
-  for (size_t at = 0; at < arguments.size(); ++at)
-    if (arguments[at] == "-o")
-      ++at;
-    else if (!arguments[at].starts_with("-o") &&
-             std::ranges::find(call.inputs, arguments[at]) == call.inputs.end())
-      options.push_back(arguments[at]);
-  const std::string folder = make_scratch();
-  if (folder.empty()) return {};
-  int count = 0;
-  for (std::string& word : arguments) {
-    if (!is_source(word) || std::ranges::find(call.inputs, word) == call.inputs.end()) continue;
-    const std::string made = folder + "/unit-" + std::to_string(count++) + ".o";
-    const Words unit =
-        joined(joined(before, options), {"-Qunused-arguments", "-c", word, "-o", made});
-    if (const int status = compile(joined(unit, after), is_cxx, false)) return status;
-    word = made;
-  }
-  return 0;
-}
-
-// Compiles or links by what the library has kept of a recipe or of a policy's recipe, and returns
-// the status; nothing where nothing is known yet, something has changed, or the library has a say.
-std::optional<int> compile_by_known(const std::string& kind, const std::string& name, bool is_cxx,
-                                    Words arguments) {
-  const bool is_policy = kind == "--policy";
-  const auto is_own = [](const std::string& word) {
-    return word == "--never-larger" || word == "--no-never-larger" || word == "--old-loaders" ||
-           word == "--no-plugin";
-  };
-  if (is_policy) arguments.erase(arguments.begin(), std::ranges::find_if_not(arguments, is_own));
-  const char* keeping = getenv("COMPILER_GYM_CC_OUTPUT");
-  const Call call = call_of(arguments);
-  if (keeping && *keeping) return {};
-  std::string key;
-  for (const std::string& part :
-       {std::string(COMPILER_GYM_VERSION), (is_policy ? "policy " : "") + name,
-        std::string(is_cxx ? "c++" : "cc")})
-    key += part + end;
-  const auto text = read_own(cache_folder() + "/recipe-words/" + sha256(key + which_compiler()));
-  const std::vector<Words> lists = text ? lists_in(*text) : std::vector<Words>();
-  if (lists.size() <= question + 1 || lists[question].empty()) return {};
-  const Words &set_apart = lists[1], &marks = lists[2];
-  if (!is_plain(arguments, call, is_cxx, set_apart)) return {};
-  for (size_t at = 0; at + 1 < lists[0].size(); at += 2) {
-    struct stat facts;
-    if (stat(lists[0][at].c_str(), &facts) || stamp(facts) != lists[0][at + 1]) return {};
-  }
-  const auto words_for = [&](Template each) {
-    return joined(joined(lists[each], arguments), lists[each + 1]);
-  };
-  const bool is_asked = is_question(arguments, marks);
-  if (call.kind == Kind::object) return compile(words_for(object), is_cxx, is_asked);
-  const bool is_link = call.kind == Kind::link && !call.inputs.empty();
-  if (is_link && !is_asked) {
-    if (is_policy) return {};
-    const auto status = compile_sources(arguments, call, is_cxx, lists[object], lists[object + 1]);
-    if (!status || *status) return status;
-    return link(words_for(program), words_for(question), call, is_cxx);
-  }
-  become(words_for(is_link ? question : nothing));
-  return {};
 }
 
 int run_main(int count, char** texts) {
-  const bool is_cxx = base_name(texts[0]).ends_with("xx");
+  const std::string_view name = base_name(texts[0]);
+  const bool is_cxx = name.ends_with("xx");
   char* const found = realpath("/proc/self/exe", nullptr);
-  const std::string self = found ? found : texts[0];
+  std::string self = found ? found : texts[0];
   free(found);
   const Words words(texts + 1, texts + count);
-  if (words.size() > 1 && words[0] == "--plan")
+  if (name == "compiler-gym-ld") return link(self, words);
+  const std::string verb = is_cxx ? "cxx" : "cc";
+  const std::string first = words.empty() ? "" : words[0];
+  if (words.size() > 1 && first == "--plan")
     return drive(self, words[1], is_cxx, {words.begin() + 2, words.end()});
-  const bool is_named = words.size() > 1 && (words[0] == "--recipe" || words[0] == "--policy");
-  if (is_named) {
-    const Words arguments(words.begin() + 2, words.end());
-    if (const auto status = compile_by_known(words[0], words[1], is_cxx, arguments)) return *status;
-  }
-  // As the library asks for it, with the whole command of a compiler.
-  if (words.size() > 1 && (words[0] == "--compile" || words[0] == "--compile-quietly"))
-    return compile({words.begin() + 1, words.end()}, is_cxx, words[0] != "--compile");
-  // For what takes a compiler's name and no words behind it.
+  const bool is_named = first == "--recipe" || first == "--policy";
+  if (words.size() > 1 && is_named)
+    return run_recipe({verb, first.substr(2), words[1], {}}, {words.begin() + 2, words.end()}, self,
+                      false);
+  // For what takes a compiler's name and no words after it.
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
-      plan && *plan && !is_named && (words.empty() || words[0] != "--plan"))
+      plan && *plan && !is_named && first != "--plan")
     return drive(self, plan, is_cxx, words);
-  // rustc can pass no option in front of its own. The library finds out what it links.
-  const bool is_rust =
-      std::ranges::any_of(words, [](const std::string& word) { return word.ends_with(".rcgu.o"); });
-  const bool is_ours = is_rust || words.empty() || words[0] == "--help" || words[0] == "--plan" ||
-                       is_named || words[0] == "--check-plan" || words[0] == "--apply-plan";
-  if (const char* folder = getenv("COMPILER_GYM_CC_OUTPUT"); !is_ours && !(folder && *folder)) {
-    const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
-    if (!(other && *other)) {
-      for (const char* name : {is_cxx ? "clang++-22" : "clang-22", is_cxx ? "clang++" : "clang",
-                               is_cxx ? "c++" : "cc"})
-        become(joined({name}, words));
-    } else if (const Words compiler = words_in(other); !compiler.empty()) {
-      become(joined(compiler, words));
-    }
-  }
-  const Words recorded = joined({library(self), is_cxx ? "cxx" : "cc"}, words);  // or says why
+  // rustc can pass no option in front of its own.
+  if (std::ranges::any_of(words, [](const std::string& word) { return word.ends_with(".rcgu.o"); }))
+    return run_recipe({verb, "policy", "size", {}}, words, self, true);
+  const bool is_ours = words.empty() || first == "--help" || first == "--plan" || is_named ||
+                       first == "--check-plan" || first == "--apply-plan";
+  const char* folder = getenv("COMPILER_GYM_CC_OUTPUT");
+  if (!is_ours && !(folder && *folder)) become_compiler(is_cxx, words);
+  Words recorded = {library(self), verb};  // or says why
+  recorded.insert(recorded.end(), words.begin(), words.end());
   become(recorded);
   return cannot_run(recorded);
 }

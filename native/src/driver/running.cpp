@@ -1,5 +1,6 @@
 #include "running.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -22,8 +23,10 @@ constexpr std::array<int, 6> handed_on = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGU
 constexpr int not_run = 2;
 
 volatile pid_t child = 0;
+volatile int received = 0;
 
 void hand_on(int signal) {
+  received = signal;
   if (child > 0) kill(child, signal);
 }
 
@@ -51,8 +54,8 @@ int end_by(int signal) {
   return 128 + signal;
 }
 
-// Starts `words` with the stream `number` to the file `output`, if that is one; it ends when we do.
-void start(const Words& words, int output = -1, int number = STDOUT_FILENO) {
+// Starts `words` with its output and its errors in files, if these are given; it ends when we do.
+void start(const Words& words, int output = -1, int errors = -1) {
   sigset_t all, before;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &before);  // no signal is lost before there is a child
@@ -61,7 +64,8 @@ void start(const Words& words, int output = -1, int number = STDOUT_FILENO) {
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != parent) _exit(not_run);
-    if (output >= 0) dup2(output, number);
+    if (output >= 0) dup2(output, STDOUT_FILENO);
+    if (errors >= 0) dup2(errors, STDERR_FILENO);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     become(words);
     _exit(cannot_run(words));
@@ -110,19 +114,56 @@ int run(const Words& words) {
   return WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
 }
 
-int run_before(const Words& words, bool (*is_shown)(int status)) {
-  const int file = memfd_create("errors", MFD_CLOEXEC);
-  if (file < 0) return run(words);
-  start(words, file, STDERR_FILENO);
+void Printed::show() const {
+  fwrite(output.data(), 1, output.size(), stdout);
+  fflush(stdout);
+  fwrite(errors.data(), 1, errors.size(), stderr);
+}
+
+std::string Printed::first_error() const {
+  constexpr std::string_view mark = "error: ";
+  if (is_crash) return "the linker crashed";
+  const size_t found = errors.find(mark);
+  const size_t start = found == errors.npos ? 0 : found + mark.size();
+  const std::string line = errors.substr(start, errors.find('\n', start) - start);
+  return line.empty() ? "no error was printed" : line;
+}
+
+int run_and_keep(const Words& words, Printed& printed) {
+  const int files[] = {memfd_create("output", MFD_CLOEXEC), memfd_create("errors", MFD_CLOEXEC)};
+  start(words, files[0], files[1]);
   if (child < 0) return cannot_run(words);
   const int status = wait_for_child();
-  const int result = WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
-  std::array<char, 4096> part;
-  lseek(file, 0, SEEK_SET);
-  for (ssize_t count; is_shown(result) && (count = read(file, part.data(), part.size())) > 0;)
-    fwrite(part.data(), 1, count, stderr);
-  close(file);
-  return result;
+  if (received) end_by(received);
+  std::string* const texts[] = {&printed.output, &printed.errors};
+  for (int which : {0, 1}) {
+    std::array<char, 4096> part;
+    lseek(files[which], 0, SEEK_SET);
+    for (ssize_t count; (count = read(files[which], part.data(), part.size())) > 0;)
+      texts[which]->append(part.data(), count);
+    close(files[which]);
+  }
+  printed.is_crash = WIFSIGNALED(status);
+  return printed.is_crash ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+pid_t start_silently(const Words& words) {
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process) return process;
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  if (getppid() != parent) _exit(not_run);
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, stream);
+  become(words);
+  _exit(not_run);
+}
+
+int wait_for(pid_t process) {
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0)
+    if (errno != EINTR) return not_run;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 std::string printed_by(const Words& words, int& status) {

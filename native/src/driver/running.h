@@ -2,7 +2,8 @@
 
 #pragma once
 
-#include <optional>
+#include <sys/types.h>
+
 #include <string>
 
 #include "words.h"
@@ -19,8 +20,25 @@ int run(const Words& words);
 // Makes a folder that is removed when this process ends; returns "" if that is not possible.
 std::string make_scratch();
 
-// Runs `words` as `run` does, and shows what it prints to standard error only where `is_shown`.
-int run_before(const Words& words, bool (*is_shown)(int status));
+// What a command printed, and how it ended.
+struct Printed {
+  std::string output;
+  std::string errors;
+  bool is_crash = false;
+
+  void show() const;
+  // Return the first error that it reports, without the name of the program.
+  std::string first_error() const;
+};
+
+// Run `words` as `run` does, but keep what it prints, and survive its crash; return the status.
+int run_and_keep(const Words& words, Printed& printed);
+
+// Start `words`, whose output is discarded; it ends when this process does.
+pid_t start_silently(const Words& words);
+
+// Wait for a started process; return its status.
+int wait_for(pid_t process);
 
 // Returns what `words` prints to standard output, and sets `status` to how it ended.
 std::string printed_by(const Words& words, int& status);

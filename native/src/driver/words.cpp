@@ -1,7 +1,11 @@
 #include "words.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cstdlib>
 
 #include "files.h"
 
@@ -39,12 +43,43 @@ bool makes_none(std::string_view word) {
          });
 }
 
-// Options whose next word is meant for somebody else, or is a name.
+// Options whose next word is not a file to compile or link.
 bool takes_next(std::string_view word) {
-  static constexpr std::array<std::string_view, 14> all = {
-      "-Xlinker", "-Xclang", "-Xassembler", "-Xpreprocessor", "-mllvm", "-D",  "-U",
-      "-I",       "-L",      "-include",    "-isystem",       "-MF",    "-MT", "-MQ"};
+  static constexpr std::array<std::string_view, 32> all = {
+      "-Xlinker", "-Xclang",    "-Xassembler",  "-Xpreprocessor",
+      "-mllvm",   "-D",         "-U",           "-I",
+      "-L",       "-include",   "-isystem",     "-MF",
+      "-MT",      "-MQ",        "-x",           "-T",
+      "-u",       "-z",         "-e",           "-l",
+      "-target",  "--sysroot",  "-isysroot",    "-imacros",
+      "-iquote",  "-idirafter", "-rpath",       "-B",
+      "--param",  "-arch",      "-include-pch", "--config"};
   return is_among(all, word);
+}
+
+bool has_component(std::string_view path, std::string_view beginning) {
+  for (size_t at = 0; at != path.npos; at = path.find('/', at + 1))
+    if (path.substr(at + (path[at] == '/')).starts_with(beginning)) return true;
+  return false;
+}
+
+std::string_view stem(std::string_view path) {
+  path = base_name(path);
+  return path.substr(0, path.rfind('.'));
+}
+
+// Whether a build system tests the compiler with the file `name` in the folder `here`.
+bool is_question(std::string_view here, std::string_view name) {
+  std::string_view last = stem(name);
+  while (!last.empty() && isdigit(static_cast<unsigned char>(last.back()))) last.remove_suffix(1);
+  const bool is_meson =
+      has_component(here, "meson-private") || has_component(name, "meson-private");
+  return last == "conftest" || last == "conftstm" || last.starts_with("cmTC_") ||
+         stem(name).starts_with("CMakeCCompilerId") ||
+         stem(name).starts_with("CMakeCXXCompilerId") || has_component(here, "CMakeScratch") ||
+         has_component(here, "CMakeTmp") || has_component(name, "CMakeScratch") ||
+         has_component(name, "CMakeTmp") ||
+         (is_meson && (last == "testfile" || last == "output" || last.starts_with("sanitycheck")));
 }
 
 // Returns the name of the object that the source `name` becomes.
@@ -67,7 +102,7 @@ Words words_in(std::string_view text) {
   char quote = 0;
   for (size_t at = 0; at < text.size(); ++at) {
     const char letter = text[at];
-    if (letter == '\\' && quote != '\'' && at + 1 < text.size()) {
+    if (letter == '\\' && at + 1 < text.size()) {
       word += text[++at];
       is_open = true;
     } else if (quote) {
@@ -103,18 +138,24 @@ Call call_of(const Words& words) {
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string_view word = words[at];
     if (word == "-o" || word == "--output") {
-      if (++at < words.size()) call.output = words[at];
+      call.is_cut_short |= ++at == words.size();
+      if (at < words.size()) call.output = words[at];
     } else if (word.starts_with("--output=")) {
       call.output = word.substr(9);
     } else if (word.starts_with("-o") && !word.starts_with("-ob")) {
       call.output = word.substr(2);
     } else if (takes_next(word)) {
-      ++at;
+      call.is_cut_short |= ++at == words.size();
     } else if (word == "-c") {
       call.kind = Kind::object;
     } else if (makes_none(word)) {
       is_none = true;
-    } else if (!word.starts_with('-')) {
+    } else if (word == "--") {
+      call.inputs.insert(call.inputs.end(), words.begin() + at + 1, words.end());
+      break;
+    } else if (word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=")) {
+      call.linker = word.substr(word.find('=') + 1);
+    } else if (word == "-" || !word.starts_with('-')) {
       call.inputs.emplace_back(word);
     }
   }
@@ -125,6 +166,10 @@ Call call_of(const Words& words) {
     for (const std::string& input : call.inputs) call.outputs.push_back(object_of(input));
   else
     call.outputs = {"a.out"};
+  char* const here = getcwd(nullptr, 0);
+  const auto asks = [&](std::string_view name) { return is_question(here ? here : "", name); };
+  call.is_question = std::ranges::any_of(call.inputs, asks) || (call.output && asks(*call.output));
+  free(here);
   return call;
 }
 

@@ -24,8 +24,11 @@ enum class Kind { object, link, other };
 struct Call {
   Kind kind = Kind::link;
   std::optional<std::string> output;  // what -o says
+  std::string linker;                 // what -fuse-ld= or --ld-path= says
   Words inputs;                       // what it reads, as far as names say
   Words outputs;                      // the files that it may make
+  bool is_question = false;           // a build system tests the compiler, and keeps nothing
+  bool is_cut_short = false;          // the last option lacks its value
 };
 
 // Returns what the arguments `words` of a compiler ask for.

@@ -72,9 +72,6 @@ class SimpleTuner:
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
         return ["cc", *plan.flags]
 
-    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        return ["cc", *command.words[1:], *plan.flags]
-
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         names = " ".join(f'"./{binary.name_unit(unit)}"' for unit in binary.units)
         words = shell_text(

@@ -31,6 +31,8 @@ _KEPT = (".comment", ".shstrtab", ".gnu_debuglink", ".ARM.attributes", ".riscv.a
 """Sections that ``strip`` keeps although they are not loaded."""
 _CONTENTS = 1
 """The kind of sections that linkers may remove; notes stay."""
+_THREAD_LOCAL = 0x400
+"""The flag of sections with variables of threads: code has their distances, and no address."""
 _INDEX_ENTRY = 8
 """The bytes of a function in the index of unwind entries, ``.eh_frame_hdr``."""
 _CODE_CLANG, _CODE_GCC = 8, 16
@@ -129,8 +131,9 @@ def collect_sections(analysis: Analysis) -> PartSize | None:
     binary = analysis.binary
     if analysis.references is None or analysis.is_go:
         return None
-    is_contents = binary.sections["kind"][analysis.items.section] == _CONTENTS
-    dead = is_contents & ~find_live(analysis)
+    flags, kinds = binary.sections["flags"], binary.sections["kind"]
+    is_removable = (kinds == _CONTENTS) & ((flags & _THREAD_LOCAL) == 0)
+    dead = is_removable[analysis.items.section] & ~find_live(analysis)
     sizes = analysis.items.padded_size + analysis.unwind + _INDEX_ENTRY * (analysis.unwind > 0)
     return _both(int(sizes[dead].sum()))
 
@@ -195,7 +198,7 @@ def _landing(analysis: Analysis, skipped: Iterable[str]) -> PartSize | None:
     if not analysis.throws:
         return None
     owner = analysis.items.find(binary.offsets(frames["function"]))
-    crates = group_by_namespace(binary, analysis.names)
+    crates = group_by_namespace(binary, analysis.items, analysis.names)
     is_kept = np.array([crate in skipped for crate in crates] + [False], dtype=np.bool_)
     dropped = (frames["table"] != 0) & ~is_kept[owner]
     tables = len(binary.contents(".gcc_except_table"))
@@ -218,7 +221,7 @@ def _landing_bytes(landing: Numbers, analysis: Analysis) -> int:
 def apply_policy(analysis: Analysis) -> PartSize | None:
     """Return the bytes that our policy saved of held-out programs of this size, on average."""
     from compiler_gym.lazy import part
-    from compiler_gym.tools.tune.commands.policies import policy_named
+    from compiler_gym.tools.tune.commands.recipes import policy_named
 
     binary = analysis.binary
     is_other = analysis.is_go or analysis.is_rust or not binary.is_linked

@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.allowance import Allowance
 from compiler_gym.tools.tune.builds import Binary, Unit
@@ -192,14 +191,6 @@ class Tuner(Protocol):
         """Return the compiler command for `plan`, to which you can add any sources.
 
         Raises `PlanError` if one command cannot express the plan.
-        """
-        ...
-
-    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        """Return the command to run instead of `command`, to build its output with `plan`.
-
-        If `command` generates no code, only its compiler is replaced. Raises `PlanError` if
-        the plan cannot be applied to one command at a time.
         """
         ...
 

@@ -17,16 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import typer
 
-from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.lazy import part, parts
 from compiler_gym.tools.tune.commands.driver import become_driver
-from compiler_gym.tools.tune.commands.policies import run_with_policy
-from compiler_gym.tools.tune.commands.recipes import (
-    RECORDING_FOLDER,
-    parse_command,
-    run_with_recipe,
-)
+from compiler_gym.tools.tune.commands.recipes import describe_recipe
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune import BuildPlan, Tuner
@@ -83,24 +77,18 @@ def _drive(verb: str, context: typer.Context) -> None:
     raise typer.Exit(status)
 
 
-def _use_recipe(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile and link with a recipe."""
-    _record_and_exit(run_with_recipe(verb, str(name), arguments), parse_command(verb, arguments))
-
-
-def _use_policy(verb: str, name: Path, arguments: list[str]) -> None:
-    """Compile and link with the recipe of a policy, without its choice of a plan."""
-    _record_and_exit(run_with_policy(verb, str(name), arguments), parse_command(verb, arguments))
-
-
-def _record_and_exit(status: int, command: CompilerCommand) -> None:
-    if status == 0:
-        _record_if_requested([*_compiler("cxx" if command.is_cxx else "cc"), *command.words[1:]])
-    raise typer.Exit(status)
-
-
 def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
-    become_driver([verb, "--plan", str(plan), *arguments])
+    become_driver([verb, *sys.argv[2:3], str(plan), *arguments])
+
+
+def _describe_recipe(verb: str, kind: Path, names: list[str]) -> None:
+    """Print what the driver needs to know about a recipe or a policy."""
+    sys.stdout.buffer.write(describe_recipe(str(kind), names[0]))
+    sys.stdout.buffer.flush()
+
+
+def _record(verb: str, compiler: Path, arguments: list[str]) -> None:
+    _record_if_requested([str(compiler), *arguments])
 
 
 def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
@@ -130,12 +118,14 @@ def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
 
 _WITH_PLAN = {
     "--plan": _become_driver,
-    "--recipe": _use_recipe,
-    "--policy": _use_policy,
+    "--recipe": _become_driver,
+    "--policy": _become_driver,
     "--check-plan": _check_plan,
     "--apply-plan": _apply_plan,
+    "--describe-recipe": _describe_recipe,
+    "--record": _record,
 }
-"""The functions for first arguments that need a file or a name; the last two are internal to the
+"""The functions for first arguments that need a file or a name; the last four are internal to the
 driver."""
 _NAMED = {"--recipe": "small", "--policy": "size"}
 """The arguments that need a name, each with an example."""
@@ -189,7 +179,7 @@ def _run(words: list[str]) -> int:
 
 
 def _record_if_requested(words: list[str]) -> None:
-    folder = os.environ.get(RECORDING_FOLDER)
+    folder = os.environ.get("COMPILER_GYM_CC_OUTPUT")
     if folder:
         _keep(words, Path(folder).expanduser().absolute())
 

@@ -14,7 +14,7 @@ from compiler_gym.cli.kit.options import CommandGroup, CompilerName
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.errors import UnknownNameError, unknown_name
 from compiler_gym.lazy import part
-from compiler_gym.tools.tune.commands.policies import policy_file, policy_named
+from compiler_gym.tools.tune.commands.recipes import policy_file, policy_named
 
 __all__ = ["policy"]
 

@@ -32,7 +32,7 @@ def rust(
     compiler-gym rust --minsize
     """
     from compiler_gym.lazy import part
-    from compiler_gym.tools.tune.commands.policies import policy_named
+    from compiler_gym.tools.tune.commands.recipes import policy_named
 
     policies = part("policies")
     found = policies.find_rustc(rustc)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, Mode
 from compiler_gym.envs.gcc import GccSpec, get_spec
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tools.tune import (
@@ -191,14 +190,6 @@ class GccTuner:
                 "the reproduce.sh next to the plan"
             )
         return [self._tools.gcc, *list_flags(plan), *plan.linker, "-s"]
-
-    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        """Return the GCC command that runs `command` with `plan`."""
-        self.plain_words(plan)
-        makes_code = command.mode in (Mode.OBJECT, Mode.PROGRAM)
-        flags = [*list_flags(plan), *(plan.linker if command.mode is Mode.PROGRAM else ())]
-        compiler = self.compilers[command.is_cxx]
-        return [*compiler, *command.words[1:], *(flags if makes_code else [])]
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script that builds the same bytes with GCC's own commands."""

@@ -6,6 +6,7 @@ inputs are read.
 """
 
 import contextlib
+import hashlib
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +14,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from compiler_gym.builds import SET_APART, CompilerCommand, Mode, is_listed
+from compiler_gym.builds import SET_APART, is_listed
 from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Measure, is_requested
-from compiler_gym.tools.tune.builds import Binary, Driver, Input, Place, Unit, map_beside
+from compiler_gym.tools.tune.builds import (
+    Binary,
+    Driver,
+    Exchange,
+    Unit,
+    exchange_files,
+    map_beside,
+    name_objects,
+)
 from compiler_gym.tools.tune.builds import run_command as run
 from compiler_gym.tools.tune.llvm.size_plugin import load_words, with_settings
 
@@ -28,7 +37,6 @@ __all__ = [
     "FRONT_END_FLAGS",
     "LEAVES",
     "LLD_LAYOUT",
-    "NATIVE",
     "PROGRAM",
     "QUIET",
     "SAMPLED",
@@ -37,7 +45,6 @@ __all__ = [
     "Linker",
     "choose_front_end_flags",
     "choose_lld_layout",
-    "command_with",
     "compile_words",
     "frame_words",
     "late_flags",
@@ -69,20 +76,11 @@ SMALL, FAST = "link-time", "link-time fast"
 """Methods of a plan that use clang's own link-time optimisation, at -Oz and at -O3."""
 PROGRAM = "program"
 """The method of a plan that links all sources into one module first."""
-_EMBEDDED = ("-fno-lto", "-Xclang", "-fembed-bitcode=bitcode")
-"""Embeds the front end's module in an object next to its machine code; the compiled driver finishes
-the object. Any tool can read it, and the linker can still optimise the program."""
-_WITHOUT_TABLE = "-fno-addrsig"
-"""Omits the address-significance table: lld warns about it in objects made with ``ld -r``.
-Link-time optimisation makes its own table, and machine code without one is not folded."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """Selects lld, and makes it keep sections referenced as ``__start_NAME``, as GNU ld does."""
-NATIVE = ("-Oz", "-fno-lto", *_LLD)
-"""Flags that link the machine code of objects, and compile any remaining sources."""
 SAMPLED = ".afdo"
 """The suffix of sample profiles; all others are instrumentation profiles."""
 QUIET = ("-Qunused-arguments", "-w")
-_RELOCATABLE, _SHOWING = "-r", "-###"
 _PARTIAL = "partial-"
 """The prefix of files that are still being written."""
 _LINK_TIME = "-flto"
@@ -129,30 +127,47 @@ class Linker:
 
         Raises `ProjectError` with clang's message if one does not compile.
         """
-        folder = self.folder / name
-        folder.mkdir(parents=True, exist_ok=True)
-        units = self.binary.units
-        paths = [folder / f"{number}-{unit.path.stem}.o" for number, unit in enumerate(units)]
+        objects = name_objects(self.binary, self.folder / name)
 
         def compile_one(unit: Unit, path: Path) -> None:
+            path.parent.mkdir(parents=True, exist_ok=True)
             run(compile_words(unit, flags, path), unit.command.cwd)
 
         with ThreadPoolExecutor(self.jobs) as pool:
-            list(pool.map(compile_one, units, paths))
-        return dict(zip(units, paths, strict=True))
+            list(pool.map(compile_one, objects.keys(), objects.values()))
+        return objects
 
     def link(
         self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
     ) -> Path:
         """Link `objects`, one for each source, and return the file, stripped by default."""
-        return self._link(name, lambda input: _list_arguments(input, objects), flags, strip=strip)
+        exchange = self.exchange(name, objects)
+        for step in exchange.steps:
+            step.run()
+        return self._link(name, exchange, flags, strip=strip)
 
-    def link_one(self, name: str, module: Path, flags: Sequence[str]) -> Path:
-        """Link the object `module`, which holds all sources, and return the stripped file."""
-        first = next(input for input in self.binary.inputs if input.units)
-        return self._link(
-            name, lambda input: [str(module)] if input is first else [], flags
-        )  # fmt: skip
+    def exchange(self, name: str, objects: Mapping[Unit, Path]) -> Exchange:
+        """Return the files that `link` links instead of those of the build."""
+        return exchange_files(self.binary, objects, self.folder / name / "archives")
+
+    def link_one(
+        self, name: str, program: Path, units: Sequence[Unit], flags: Sequence[str]
+    ) -> Path:
+        """Link the object `program`, which holds all of `units`, and return the stripped file.
+
+        The members of archives that it does not hold stay in them.
+        """
+        key = repr([(unit.path, unit.command.words) for unit in units])
+        folder = self.folder / f"rest-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+        left_out = dict.fromkeys(units)
+        exchange = exchange_files(self.binary, left_out, folder, program=program)
+        with self._locks.setdefault(folder.name, Lock()):
+            if not (folder / "done").is_file():
+                folder.mkdir(parents=True, exist_ok=True)
+                for step in exchange.steps:
+                    step.run()
+                (folder / "done").touch()
+        return self._link(name, exchange, flags)
 
     def strip_file(self, name: str, linked: Path) -> Path:
         """Return a copy of the file `linked` without symbols."""
@@ -167,10 +182,12 @@ class Linker:
         run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
-    def _link(self, name: str, place: Place, flags: Sequence[str], *, strip: bool = True) -> Path:
+    def _link(
+        self, name: str, exchange: Exchange, flags: Sequence[str], *, strip: bool = True
+    ) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        command = link_words(self.binary, place, flags, output, strip=strip)
+        command = link_words(self.binary, exchange, flags, output, strip=strip)
         run([*command, f"-Wl,-Map={map_beside(output)}"], self.binary.command.cwd)
         return output
 
@@ -240,59 +257,11 @@ def plain_words(plan: BinaryPlan) -> list[str]:
     return with_settings(words)
 
 
-def command_with(plan: BinaryPlan, compiler: Sequence[str], command: CompilerCommand) -> list[str]:
-    """Return `command` for `compiler`, with the flags of such a plan.
-
-    Symbols are kept. The plan is not applied to feature tests, to builds that need clang's own
-    passes (such as sanitizers), or to links with another linker. Objects also contain machine code;
-    the compiled driver must finish them.
-    """
-    arguments = command.words[1:]
-    if _SHOWING in arguments:  # a dry run
-        words = [word for word in command.words if word != _SHOWING]
-        command = CompilerCommand.parse(words, command.cwd)
-    linker = _LLD[:1] if command.other_linker is None else ()
-    links = command.mode is Mode.PROGRAM or (not command.sources and _asks_linker(arguments))
-    if command.is_set_apart:
-        return [*compiler, *(linker if links else ()), *arguments]
-    level, *_ = link_time_flags(plan)
-    # First, so that the build's own linker options, which come later, take precedence.
-    before = [*_LLD[1:]] if links and linker else []
-    if links and (_is_linked_plainly(command) or command.mode is not Mode.PROGRAM):
-        flags = [level, "-fno-lto", *linker]
-    elif links:
-        before += ["-Wl,--fat-lto-objects", *late_flags(plan)]
-        flags = [*link_time_flags(plan), *linker]
-    elif command.mode is Mode.OBJECT and not command.emits_ir:
-        flags = [level, *_EMBEDDED, *plan.flags]
-        if not plan.passes or plan.profile:  # optimise each file first, as clang does
-            flags = [*link_time_flags(plan), "-ffat-lto-objects"]
-        flags.append(_WITHOUT_TABLE)
-    else:
-        flags = [level] if command.uses_header else []
-    if not flags:
-        return [*compiler, *arguments]
-    # Last, because the last level takes precedence; but after a -- there are only files.
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    quiet = ("--start-no-unused-arguments", *flags, "--end-no-unused-arguments")
-    return with_settings([*compiler, *before, *arguments[:end], *quiet, *arguments[end:]])
-
-
-def _is_linked_plainly(command: CompilerCommand) -> bool:
-    """Return whether `command` must be linked without a plan."""
-    is_partial = _RELOCATABLE in command.words
-    return is_partial or command.is_question or command.other_linker is not None
-
-
-def _asks_linker(arguments: Sequence[str]) -> bool:
-    return any(word.startswith("-Wl,") or word == "-Xlinker" for word in arguments)
-
-
 def link_words(
-    binary: Binary, place: Place, flags: Sequence[str], output: Path, *, strip: bool = True
+    binary: Binary, exchange: Exchange, flags: Sequence[str], output: Path, *, strip: bool = True
 ) -> list[str]:
-    """Return the lld command that links `binary` to `output`; `place` maps known inputs."""
-    return with_settings(_driver().link_words(binary, place, flags, output, strip=strip))
+    """Return the lld command that links `binary` to `output` with the files of `exchange`."""
+    return with_settings(_driver().link_words(binary, exchange, flags, output, strip=strip))
 
 
 def _driver() -> Driver:
@@ -310,8 +279,3 @@ def _strips() -> list[str]:
             f"`apt install {name_package('llvm-strip')}`"
         )
     return paths
-
-
-def _list_arguments(input: Input, objects: Mapping[Unit, Path]) -> list[str]:
-    paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
-    return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand, is_shared_library
+from compiler_gym.builds import is_shared_library
 from compiler_gym.datasets import Benchmark
 from compiler_gym.envs.llvm.toolchain import (
     CLEAR,
@@ -51,7 +51,6 @@ from compiler_gym.tools.tune.llvm.linking import (
     Linker,
     choose_front_end_flags,
     choose_lld_layout,
-    command_with,
     list_refused_flags,
     plain_words,
 )
@@ -107,8 +106,9 @@ class LlvmTuner:
             result = _small(linker, subject, rivals)
         else:
             result = tune_by_runs(LlvmFastDecisions(linker), subject, rivals)
+        linked = linker.exchange(level, objects).linked
         return replace(
-            result, objects={binary.name_unit(unit): path for unit, path in objects.items()}
+            result, objects={binary.name_unit(unit): Path(name) for unit, name in linked.items()}
         )
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
@@ -149,11 +149,6 @@ class LlvmTuner:
                 "use the reproduce.sh next to the plan"
             )
         return plain_words(plan)
-
-    def command_with(self, plan: BinaryPlan, command: CompilerCommand) -> Sequence[str]:
-        """Return the clang command that runs `command` with `plan`; raise like `plain_words`."""
-        self.plain_words(plan)
-        return command_with(plan, _compiler_commands()[command.is_cxx], command)
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script that builds the same bytes with LLVM's own tools."""

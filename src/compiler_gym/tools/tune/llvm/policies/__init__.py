@@ -2,10 +2,9 @@
 """Policies that choose a link plan for a program from its features, in a single compilation.
 
 ``features`` computes the features of a program's modules, ``choosing`` ranks a policy's plans for
-them, and ``linking`` links for ``cc --policy``. ``rust`` finds out which links of rustc a plan can
-improve, and ``rustc`` the flags for an installed one. None of them imports numpy, because a build
-calls its compiler often. The shipped policies are files in this folder; the sibling package
-``learning`` trains them.
+them, ``linking`` describes a plan to the compiled driver, which links, and ``rustc`` finds the
+flags for an installed rustc. None of them imports numpy, because a build calls its compiler often.
+The shipped policies are files in this folder; the sibling package ``learning`` trains them.
 """
 
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
         compute_features,
         list_functions,
     )
-    from compiler_gym.tools.tune.llvm.policies.linking import link
+    from compiler_gym.tools.tune.llvm.policies.linking import describe_plan
     from compiler_gym.tools.tune.llvm.policies.rustc import (
         LINKER_FLAGS,
         PROFILE,
@@ -35,8 +34,8 @@ __all__ = [
     "Policy",
     "Rustc",
     "compute_features",
+    "describe_plan",
     "find_rustc",
-    "link",
     "list_functions",
     "our_llvm",
     "read_policy",

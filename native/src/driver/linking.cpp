@@ -1,0 +1,365 @@
+#include "linking.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "archive.h"
+#include "arguments.h"
+#include "fat.h"
+#include "files.h"
+#include "object.h"
+#include "running.h"
+#include "script.h"
+#include "sizes.h"
+
+namespace compiler_gym::driver {
+
+namespace {
+
+constexpr size_t few_addresses = 12;  // with fewer, packed relocations need more than they save
+constexpr size_t few_kilobytes = 4;   // that strip saves: less is not worth a word
+constexpr std::string_view rust_object = ".rcgu.o";
+
+// What the files of a link contain.
+struct Contents {
+  bool has_ir = false;
+  size_t addresses = 0;
+  std::string why_native;  // the reason why the IR cannot be used, if there is one
+  Words notes;             // about sources of the same command
+};
+
+bool is_of_system(std::string_view path) {
+  const std::string_view name = base_name(path);
+  if (name.starts_with("crt") || name.ends_with("crt1.o")) return true;
+  char* const real = realpath(std::string(path).c_str(), nullptr);
+  const std::string whole(real ? std::string_view(real) : path);
+  free(real);
+  static constexpr std::array<std::string_view, 4> folders = {"/usr/lib/", "/lib/", "/usr/lib64/",
+                                                              "/lib64/"};
+  return std::ranges::any_of(folders,
+                             [&](std::string_view folder) { return whole.starts_with(folder); });
+}
+
+bool is_script(std::string_view data) {
+  return !data.starts_with("\177ELF") && !data.starts_with("BC\xC0\xDE") &&
+         !data.starts_with("\xDE\xC0\x17\x0B") && !is_archive(data);
+}
+
+// Reads the files of a link, to decide whether their IR may replace their machine code.
+std::string group(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (int at = int(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  return digits;
+}
+
+class Survey {
+ public:
+  // Clang's own temporary objects lie in the folder `scratch`: nobody has edited them.
+  Survey(const LinkCall& call, std::string scratch) : scratch_(std::move(scratch)) {
+    for (const std::string& path : call.scripts) {
+      const auto text = read_regular(path);
+      if (!text || names_files(*text)) refuse(path + " places sections by the names of files");
+    }
+    for (const std::string& path : call.files)
+      if (!is_of_system(path)) read(path);
+    for (const auto& [section, native] : native_)
+      if (const auto other = optimised_.find(section); other != optimised_.end())
+        refuse("the parts of " + section + " would change their order, because " + display(native) +
+               " has no IR and " + display(other->second) + " has");
+  }
+
+  Contents contents;
+
+ private:
+  void refuse(const std::string& why) {
+    if (contents.why_native.empty()) contents.why_native = why;
+  }
+
+  void read(const std::string& path) {
+    if (!scratch_.empty() && path.starts_with(scratch_))
+      if (const Finished done = finish_object(path); !done.why_native.empty()) {
+        contents.notes.push_back(display(path) +
+                                 " is compiled without link-time optimisation: it has " +
+                                 done.why_native);
+      }
+    const auto data = read_regular(path);
+    if (!data || data->empty()) return;
+    if (is_archive(*data)) {
+      for_each_member(*data, path, [&](std::string_view member, std::string_view part) {
+        add(path + '(' + std::string(member) + ')', part);
+      });
+    } else if (is_script(*data)) {
+      if (names_files(*data) && data->find("SECTIONS") != data->npos)
+        refuse(path + " places sections by the names of files");
+    } else {
+      add(path, *data);
+    }
+  }
+
+  // A source of the same command is known by its name: clang adds seven letters to it, and .o.
+  std::string display(const std::string& path) const {
+    if (scratch_.empty() || !path.starts_with(scratch_)) return path;
+    const std::string_view name = base_name(path);
+    return std::string(name.substr(0, name.rfind('-')));
+  }
+
+  void add(const std::string& name, std::string_view data) {
+    const ObjectFacts facts = examine(data);
+    contents.has_ir |= facts.has_ir;
+    contents.addresses += facts.addresses;
+    if (facts.is_edited)
+      refuse(display(name) +
+             " was changed after it was compiled, or compiler-gym-cc did not compile it");
+    for (const std::string& section : facts.ordered)
+      (facts.has_ir ? optimised_ : native_).emplace(section, name);
+  }
+
+  std::string scratch_;
+  std::map<std::string, std::string> native_, optimised_;  // ordered sections, each with a file
+};
+
+// One link for a recipe or a policy.
+class Task {
+ public:
+  Task(const Request& request, const Recipe& recipe, const Words& arguments)
+      : request_(request),
+        recipe_(recipe),
+        arguments_(arguments),
+        call_(read_arguments(arguments)) {
+    const char* scratch = getenv("COMPILER_GYM_LINK_SCRATCH");
+    contents_ = Survey(call_, scratch ? scratch : "").contents;
+    for (const std::string& file : call_.files) is_rust_ |= file.ends_with(rust_object);
+  }
+
+  int run() {
+    for (const std::string& note : contents_.notes) say(note);
+    const std::string why = find_reason();
+    if (!why.empty() || !contents_.has_ir) {
+      if (!why.empty() && (contents_.has_ir || is_rust_) && !is_for_build())
+        say("linked without " + request_.label() + ": " + why);
+      return link_natively();
+    }
+    is_packed_ = decide_packing();
+    const bool is_compared = request_.kind == "policy" && !request_.has("--no-never-larger") &&
+                             call_.is_comparable && is_replaceable(call_.output);
+    return is_compared ? link_and_compare() : link_once();
+  }
+
+ private:
+  std::string find_reason() const {
+    if (!call_.unusual.empty()) return call_.unusual;
+    if (call_.emulation != "elf_x86_64") return "it is for x86-64, not for " + call_.emulation;
+    if (is_rust_) return explain_rust();
+    return contents_.why_native;
+  }
+
+  // Returns why no plan can link what rustc compiled; "" if one can.
+  std::string explain_rust() const {
+    bool has_core = false;
+    for (const std::string& file : call_.files)
+      has_core |= base_name(file).starts_with("libcore-") && file.ends_with(".rlib");
+    if (!contents_.has_ir)
+      return "rustc passes machine code instead of bitcode: add -Clinker-plugin-lto to RUSTFLAGS";
+    if (!has_core) return {};
+    return "the standard library is not part of the optimised program: set lto = \"fat\", "
+           "codegen-units = 1 and incremental = false in [profile.release] of Cargo.toml";
+  }
+
+  // Whether rustc links something that only runs during the build, or a debug build.
+  bool is_for_build() const {
+    return is_rust_ &&
+           (call_.rust_level == 0 || std::ranges::any_of(call_.files, [](const auto& file) {
+              return base_name(file).starts_with("libproc_macro-");
+            }));
+  }
+
+  bool decide_packing() const {
+    const bool is_wanted = std::ranges::find(recipe_.flags, "pack") != recipe_.flags.end() &&
+                           !request_.has("--old-loaders") && !call_.decides_packing;
+    const bool has_libc = std::ranges::find(call_.libraries, "c") != call_.libraries.end();
+    if (!is_wanted || !call_.is_dynamic || !has_libc) return false;
+    if (contents_.addresses < few_addresses && !is_rust_) return false;
+    // The name of the version that glibc has defined since it reads packed relocations.
+    for (const std::string& folder : call_.folders)
+      if (const auto libc = read_regular(folder + "/libc.so.6"))
+        return libc->find(std::string("\0GLIBC_ABI_DT_RELR\0", 19)) != libc->npos;
+    return false;
+  }
+
+  Words make_command(const Words& more) const {
+    Words words = recipe_.linker;
+    words.insert(words.end(), recipe_.front.begin(), recipe_.front.end());
+    if (is_packed_) words.insert(words.end(), {"-z", "pack-relative-relocs"});
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  Words make_plan() const {
+    Words more;
+    const auto add = [&](const std::string& option) {
+      if (!call_.options.contains(option.substr(0, option.find('='))))
+        more.insert(more.end(), {"-mllvm", '-' + option});
+    };
+    std::ranges::for_each(recipe_.options, add);
+    if (request_.has("--minsize")) add("force-attribute=minsize");
+    if (is_rust_) more.insert(more.end(), recipe_.for_rust.begin(), recipe_.for_rust.end());
+    if (!recipe_.plugin.empty() && !request_.has("--no-plugin"))
+      more.push_back("--load-pass-plugin=" + recipe_.plugin[0]);
+    return make_command(more);
+  }
+
+  Words make_rival(const Words& more) const {
+    Words words = make_command(more);
+    // rustc has optimised its modules already: only their code is generated.
+    if (is_rust_) words.push_back("--lto-newpm-passes=verify");
+    return words;
+  }
+
+  int link_natively() const {
+    Words words = recipe_.linker;
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    words.push_back("--no-fat-lto-objects");
+    become(words);
+    return cannot_run(words);
+  }
+
+  int link_once() {
+    Printed printed;
+    if (run_plan(printed)) return fail_plan(printed);
+    if (request_.kind == "policy") report(measure(call_.output), {}, "");
+    return 0;
+  }
+
+  int link_and_compare() {
+    const std::string folder = make_scratch();
+    if (folder.empty()) return link_once();
+    const std::string rival = folder + "/rival";
+    Words more = call_.silent;
+    more.insert(more.end(), {"-o", rival});
+    const pid_t running = start_silently(make_rival(more));
+    Printed printed;
+    const int status = run_plan(printed);
+    const bool has_rival = wait_for(running) == 0;
+    if (status) {
+      if (!has_rival) return fail_plan(printed);
+      say("linked with " + rival_name() + " instead of " + request_.label() +
+          ", which failed: " + printed.first_error());
+      return keep(rival);
+    }
+    const Sizes sizes = measure(call_.output), plain = measure(rival);
+    if (!has_rival || !sizes.loaded || !plain.loaded) {
+      report(sizes, {}, "; not compared with " + rival_name() + ", which failed to link");
+      return 0;
+    }
+    if (plain.loaded < sizes.loaded) {
+      say(group(plain.loaded) + " loaded bytes with " + rival_name() + "; " + request_.label() +
+          " was not used, because it needs " + group(sizes.loaded));
+      return keep(rival);
+    }
+    report(sizes, plain, "");
+    return 0;
+  }
+
+  // Put the compared link in the place of the output; where it has to write a map, link it again.
+  int keep(const std::string& rival) const {
+    if (call_.silent.empty() && replace_file(rival, call_.output)) return 0;
+    return driver::run(make_rival({}));
+  }
+
+  int fail_plan(const Printed& printed) const {
+    const int status = run_native_after_failure();
+    if (status == 0)
+      say("linked without " + request_.label() + ", which failed: " + printed.first_error());
+    return status;
+  }
+
+  int run_native_after_failure() const {
+    Words words = recipe_.linker;
+    words.insert(words.end(), arguments_.begin(), arguments_.end());
+    words.push_back("--no-fat-lto-objects");
+    return driver::run(words);
+  }
+
+  int run_plan(Printed& printed) const {
+    if (recipe_.plugin.size() > 1) setenv("COMPILER_GYM_SIZE", settings().c_str(), 1);
+    const int status = run_and_keep(make_plan(), printed);
+    if (status == 0) printed.show();
+    return status;
+  }
+
+  // The user's own settings come last.
+  std::string settings() const {
+    const char* own = getenv("COMPILER_GYM_SIZE");
+    return recipe_.plugin[1] + (own && *own ? std::string(",") + own : "");
+  }
+
+  void report(const Sizes& sizes, const Sizes& plain, const std::string& note) const {
+    if (!sizes.loaded) return;
+    std::string text = group(sizes.loaded) + " loaded bytes with " + request_.label();
+    if (plain.loaded) {
+      char change[32];
+      snprintf(change, sizeof change, "%.1f %%",
+               100.0 * (double(plain.loaded) - double(sizes.loaded)) / double(plain.loaded));
+      text += "; " + rival_name() + " " + group(plain.loaded) + " (" +
+              (sizes.loaded < plain.loaded ? "-" : "") + change + ")";
+    }
+    if (const auto kilobytes = sizes.strippable / 1000; kilobytes >= few_kilobytes)
+      text += "; strip saves " + group(kilobytes) + " kB more";
+    say(text + note);
+  }
+
+  void say(const std::string& text) const {
+    const std::string line = "compiler-gym " + request_.verb + ": " +
+                             std::string(base_name(call_.output)) + ": " + text + '\n';
+    fputs(line.c_str(), stderr);
+  }
+
+  std::string rival_name() const { return is_rust_ ? "the code of rustc" : "-Oz -flto"; }
+
+  const Request& request_;
+  const Recipe& recipe_;
+  const Words& arguments_;
+  const LinkCall call_;
+  Contents contents_;
+  bool is_rust_ = false;
+  bool is_packed_ = false;
+};
+
+}  // namespace
+
+void announce(const Request& request) {
+  std::string text = request.verb + '\n' + request.kind + '\n' + request.name;
+  for (const std::string& word : request.own) text += '\n' + word;
+  setenv(link_variable, text.c_str(), 1);
+}
+
+int link(const std::string& self, const Words& arguments) {
+  const char* text = getenv(link_variable);
+  Words parts(1);
+  for (const char* at = text ? text : ""; *at; ++at)
+    if (*at == '\n')
+      parts.emplace_back();
+    else
+      parts.back() += *at;
+  unsetenv(link_variable);
+  if (parts.size() < 3) {
+    for (const char* name : {"ld.lld-22", "ld.lld"}) {
+      Words words = {name};
+      words.insert(words.end(), arguments.begin(), arguments.end());
+      become(words);
+    }
+    return cannot_run({"ld.lld"});
+  }
+  const Request request{parts[0], parts[1], parts[2], {parts.begin() + 3, parts.end()}};
+  int status = 0;
+  const auto recipe = find_recipe(request, self, status);
+  return recipe ? Task(request, *recipe, arguments).run() : status;
+}
+
+}  // namespace compiler_gym::driver

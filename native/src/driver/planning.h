@@ -1,0 +1,15 @@
+// Calls with a plan of `compiler-gym tune`: the compiler runs as before, the driver remembers what
+// each object was made of, and the library is called for the links that the plan names.
+
+#pragma once
+
+#include <string>
+
+#include "words.h"
+
+namespace compiler_gym::driver {
+
+// Run the compiler with `arguments` by the plan in the file `plan`, and return the exit status.
+int drive(const std::string& self, const std::string& plan, bool is_cxx, const Words& arguments);
+
+}  // namespace compiler_gym::driver

@@ -1,0 +1,55 @@
+// What the library says about a recipe or a policy: the options that a driver adds to a compiler's
+// command and to a linker's. The library is asked once for each state of its files.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "words.h"
+
+namespace compiler_gym::driver {
+
+// How the user asked for it.
+struct Request {
+  std::string verb;  // "cc" or "cxx"
+  std::string kind;  // "recipe" or "policy"
+  std::string name;
+  Words own;  // options such as --no-plugin
+
+  bool has(std::string_view option) const;
+  std::string label() const { return "--" + kind + ' ' + name; }
+};
+
+// The options of `kind` that come before the compiler's.
+bool is_own_option(std::string_view word);
+
+struct Recipe {
+  Words clang;      // the compiler's command
+  Words linker;     // the path of ld.lld, or nothing if there is none
+  Words set_apart;  // beginnings of options that need the compiler alone; whole ones end in $
+  Words compile;    // options for the compiler
+  Words front;      // options in front of the linker's, so that the user's win
+  Words options;    // NAME=VALUE of LLVM, for code generation in the linker
+  Words for_rust;   // options for the linker if rustc has compiled the program
+  Words plugin;     // the path of the size plug-in and its settings, or nothing
+  Words problem;    // the reason why it cannot be loaded, or nothing
+  Words flags;      // "pack": pack relocations
+};
+
+// Return the recipe; nothing if the library refuses it, which it explains, with its exit status.
+std::optional<Recipe> find_recipe(const Request& request, const std::string& self, int& status);
+
+// Return the lists in `text`, each ended by an empty word; none if the last has no end.
+std::vector<Words> lists_in(std::string_view text);
+
+// Return the contents of the file `path` if it belongs to the user.
+std::optional<std::string> read_own(const std::string& path);
+
+// Return the variables that choose a compiler.
+std::string which_compiler();
+
+// Return the command of the library: the one beside the driver `self`, or the one on PATH.
+std::string library(const std::string& self);
+
+}  // namespace compiler_gym::driver
