@@ -54,7 +54,7 @@ def fuzz(
 def _shrunk(
     case: Case, verdict: Verdict, ours: Compiler, pools: dict[str, Path]
 ) -> tuple[Case, Verdict]:
-    kind = min(verdict.kinds)
+    kind = max(verdict.kinds)  # The gravest ones come last in the alphabet.
     smaller = shrink(case, lambda each: kind in judge(each, ours, pools).kinds)
     return smaller, judge(smaller, ours, pools)
 

@@ -116,6 +116,7 @@ class _Maker:
         self.files: dict[str, str] = {}
         self.is_cxx = False
         self.numbers: list[str] = []
+        self.edits = rng.choice((0.0, 0.0, 0.2))
 
     def pick_units(self) -> list[str]:
         """Return some sources and, mostly, all that they refer to."""
@@ -159,13 +160,13 @@ class _Maker:
     def _object(self, unit: str) -> str:
         """Return the name of the object of `unit`, edited or moved at times."""
         name, rng = unit.partition(".")[0] + ".o", self.rng
-        if rng.random() < 0.06:
+        if rng.random() < self.edits:
             tool = rng.choice(("objcopy", "objcopy", "llvm-objcopy-22"))
             edit = self._fill(rng.choice(_rows("edits")), name[1:-2])
             self.files["renames.txt"] = f"value_{name[1:-2]} value_{rng.randint(1, COUNT)}\n"
             self.files["patch.bin"] = "patched"
             self.steps.append((tool, *edit, name))
-        elif rng.random() < 0.05:
+        elif rng.random() < self.edits / 2:
             self.steps.append(("strip", "-g", name))
         if rng.random() < 0.05:
             moved = rng.choice(("sub/with space/", "sub/", "com,ma/")) + name

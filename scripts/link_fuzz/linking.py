@@ -127,7 +127,7 @@ def _look(case: Case, linked: Linked, here: Path, environment: Mapping[str, str]
     _, said, _ = _run(("readelf", "-WhlSd", "--dyn-syms", f"./{case.output}"), here, environment)
     facts = {f"type {kind}" for kind in re.findall(r"Type: +(\w+)", said)}
     facts |= {
-        f"stack {flags.strip()}" for flags in re.findall(r"GNU_STACK.*0x0+ ([RWE ]+) 0x", said)
+        f"stack {flags.strip()}" for flags in re.findall(r"GNU_STACK.*0x0+ ([RWE]+) +0", said)
     }
     facts |= {"interpreter"} if "INTERP" in said else set()
     facts |= {f"{tag} {value if tag in _VALUED else ''}" for tag, value in _TAGS.findall(said)}

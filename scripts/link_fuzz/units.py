@@ -23,7 +23,7 @@ _PARTS = {
     "plug-in": """static int plug_#(void) { return #; }
 __attribute__((used, section("plugs"))) static int (*const entry_#)(void) = plug_#;""",
     "retained plug-in": """static int held_#(void) { return 50 + #; }
-__attribute__((used, retain, section("plugs"))) static int (*const held_entry_#)(void) = held_#;""",
+__attribute__((used, retain, section("held"))) static int (*const held_entry_#)(void) = held_#;""",
     "by hand": """static void hand_#(void) { note("# by hand\\n"); }
 __attribute__((used, section(".init_array"))) static void (*by_hand_#)(void) = hand_#;""",
     "retained": '__attribute__((used, retain)) static const char kept_#[] = "KEEP:#.";',
@@ -125,6 +125,7 @@ void note(const char *);
 #define TEXT "none"
 #endif
 extern int (*const __start_plugs[])(void) SPAN; extern int (*const __stop_plugs[])(void) SPAN;
+extern int (*const __start_held[])(void) SPAN; extern int (*const __stop_held[])(void) SPAN;
 extern char mine_start[] SPAN, mine_end[] SPAN; extern int weak_data WEAK; WEAK int pace(void);
 int dyn_value(void) WEAK; extern char konst[] WEAK; int total; extern int alias_value(void) WEAK;
 %s
@@ -132,6 +133,7 @@ int main(int count, char **words) {
   note("main\n");
 %s
   for (int (*const *p)(void) = __start_plugs; p != __stop_plugs; p++) printf("plug %%d\n", (*p)());
+  for (int (*const *p)(void) = __start_held; p != __stop_held; p++) printf("held %%d\n", (*p)());
   printf("pace %%d weak %%d total %%d\n", pace ? pace() : -1, &weak_data ? weak_data : -1, total);
   printf("mine %%d dyn %%d konst %%ld\n", (int)(mine_end - mine_start), dyn_value ? dyn_value() : 0,
          (long)(konst ? 1 : 0));
@@ -180,14 +182,15 @@ def make_pool(group: int) -> Pool:
     needs: dict[str, tuple[str, ...]] = {}
     native: set[str] = set()
     strong = rng.randint(1, COUNT)
+    is_mixed = rng.random() < 0.4  # Units without IR decide the order of many sections.
     for number in range(1, COUNT + 1):
-        kind = rng.choices(("c", "cpp", "s"), (8, 2, 1))[0]
+        kind = rng.choices(("c", "cpp", "s"), (8, 2, is_mixed))[0]
         name = f"u{number}.{kind}"
         others = rng.sample(sorted(needs), min(len(needs), rng.choice((0, 0, 1, 1, 2))))
         others = [] if kind == "s" else others
-        texts[name] = _unit_text(rng, number, kind, others, number == strong)
+        texts[name] = _unit_text(rng, number, kind, others, number == strong, is_mixed)
         needs[name] = tuple(others)
-        if kind == "c" and rng.random() < 0.15:
+        if kind == "c" and is_mixed and rng.random() < 0.2:
             native.add(name)
     texts["main.c"] = _main_text()
     flags = ["-g", "-fcommon", "-ffunction-sections", "-fno-plt", "-fvisibility=hidden", "-fno-pic"]
@@ -196,11 +199,14 @@ def make_pool(group: int) -> Pool:
     return Pool(texts, ("-fPIC", "-w", *chosen), needs, frozenset(native))
 
 
-def _unit_text(rng: random.Random, number: int, kind: str, needs: list[str], strong: bool) -> str:
+def _unit_text(
+    rng: random.Random, number: int, kind: str, needs: list[str], strong: bool, mixed: bool
+) -> str:
     if kind == "s":
         return _ASSEMBLY.replace("#", str(number))
     parts = rng.sample(sorted(_PARTS), rng.randint(1, 6))
     terms = rng.sample(sorted(_TERMS), rng.randint(0, 3))
+    terms = [name for name in terms if mixed or name not in ("file asm", "asm function")]
     if kind == "cpp":
         parts = [name for name in parts if name not in ("common", "alias")]
         terms = [name for name in terms if name not in ("ifunc", "copies")]
