@@ -47,6 +47,7 @@ class Reader {
     file_.segments_at = elf_.getHeader().e_phoff;
     file_.segments_size = segments.size() * sizeof(typename ELFT::Phdr);
     for (const auto& segment : segments) {
+      if (segment.p_type == llvm::ELF::PT_TLS) thread_local_at_ = segment.p_vaddr;
       auto& to = file_.segments;
       to.kind.push_back(segment.p_type);
       to.flags.push_back(segment.p_flags);
@@ -83,7 +84,8 @@ class Reader {
     for (const auto& symbol : symbols.drop_front()) {
       const auto index = take(elf_.getSectionIndex(symbol, symbols, large));
       to.name.push_back(take(symbol.getName(names)).str());
-      to.value.push_back(symbol.st_value);
+      const bool is_thread_local = symbol.getType() == llvm::ELF::STT_TLS;
+      to.value.push_back(symbol.st_value + (is_thread_local ? thread_local_at_ : 0));
       to.size.push_back(symbol.st_size);
       to.section.push_back(index);
       to.kind.push_back(symbol.getType());
@@ -126,6 +128,7 @@ class Reader {
 
   ELFFile<ELFT> elf_;
   typename ELFT::ShdrRange sections_;
+  std::uint64_t thread_local_at_ = 0;
   File file_;
 };
 

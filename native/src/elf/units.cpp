@@ -4,6 +4,8 @@
 #include <llvm/DebugInfo/DWARF/DWARFContext.h>
 #include <llvm/DebugInfo/DWARF/DWARFDie.h>
 #include <llvm/Object/Decompressor.h>
+#include <llvm/Support/Compression.h>
+#include <llvm/Support/Endian.h>
 
 #include <utility>
 
@@ -33,17 +35,36 @@ std::unique_ptr<llvm::MemoryBuffer> expand(llvm::StringRef name, llvm::StringRef
   return llvm::MemoryBuffer::getMemBufferCopy({contents.data(), contents.size()}, name);
 }
 
+// The form of older GNU tools: letters, the size with its highest byte first, and zlib's bytes.
+std::unique_ptr<llvm::MemoryBuffer> expand_old(llvm::StringRef name, llvm::StringRef data) {
+  if (!data.consume_front("ZLIB") || data.size() < 8) return nullptr;
+  const auto size = llvm::support::endian::read64be(data.data());
+  data = data.drop_front(8);
+  llvm::SmallVector<std::uint8_t, 0> contents;
+  if (size > data.size() * most_expansion || !llvm::compression::zlib::isAvailable())
+    return nullptr;
+  if (auto error =
+          llvm::compression::zlib::decompress(llvm::arrayRefFromStringRef(data), contents, size)) {
+    llvm::consumeError(std::move(error));
+    return nullptr;
+  }
+  return llvm::MemoryBuffer::getMemBufferCopy(llvm::toStringRef(contents), name);
+}
+
 // LLVM's own class for whole files ends the process if a header is damaged; `read_file` throws.
 Buffers find_debug(std::string_view data, const File& file) {
   Buffers buffers;
   const auto& sections = file.sections;
   for (std::size_t i = 0; i < sections.name.size(); ++i) {
     llvm::StringRef name = sections.name[i];
-    if (!name.consume_front(".debug_") || sections.kind[i] == llvm::ELF::SHT_NOBITS) continue;
+    const bool is_old = name.consume_front(".zdebug_");
+    if (!is_old && !name.consume_front(".debug_")) continue;
+    if (sections.kind[i] == llvm::ELF::SHT_NOBITS) continue;
     if (sections.offset[i] > data.size()) continue;
     const llvm::StringRef contents = data.substr(sections.offset[i], sections.size[i]);
     const auto key = ("debug_" + name).str();
-    auto buffer = sections.flags[i] & llvm::ELF::SHF_COMPRESSED
+    auto buffer = is_old ? expand_old(key, contents)
+                  : sections.flags[i] & llvm::ELF::SHF_COMPRESSED
                       ? expand(key, contents, file)
                       : llvm::MemoryBuffer::getMemBuffer(contents, key, false);
     if (buffer) buffers[key] = std::move(buffer);

@@ -1,6 +1,8 @@
 #include "compiler_gym/elf/units.h"
 
 #include <doctest/doctest.h>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/Compression.h>
 
 #include "bytes.h"
 #include "compiler_gym/elf/file.h"
@@ -31,6 +33,24 @@ TEST_CASE("a unit has its name and its addresses") {
   CHECK(units.unit == std::vector<std::uint64_t>{0});
   CHECK(units.low == std::vector<std::uint64_t>{0x1000});
   CHECK(units.high == std::vector<std::uint64_t>{0x1030});
+}
+
+TEST_CASE("sections in the compressed form of older tools are read, unless they are damaged") {
+  const auto unit = make_unit();
+  llvm::SmallVector<std::uint8_t> packed;
+  llvm::compression::zlib::compress(llvm::arrayRefFromStringRef(unit), packed);
+  const std::string size(7, '\0'), bytes(packed.begin(), packed.end());
+  const auto read = [&](const std::string& contents) {
+    return read_units(make_file(
+        {{".zdebug_info", 1, 0, 0, contents}, {".debug_abbrev", 1, 0, 0, abbreviations}}));
+  };
+  const auto whole = "ZLIB" + size + static_cast<char>(unit.size()) + bytes;
+  CHECK(read(whole).name == std::vector<std::string>{"a.c"});
+  CHECK(read(whole).high == std::vector<std::uint64_t>{0x1030});
+  for (std::size_t end = 0; end < whole.size(); ++end)
+    CHECK(read(whole.substr(0, end)).low.empty());
+  CHECK(read("ZLIB" + std::string(8, '\x7f') + bytes).name.empty());
+  CHECK(read("ZSTD" + whole.substr(4)).name.empty());
 }
 
 TEST_CASE("a file without debug information, or with damage, has no units") {

@@ -74,6 +74,8 @@ BUILDS = {
     "clang -flto -g": ("c", "clang-22 -Oz -g -flto -fuse-ld=lld"),
     "clang fixed": ("c", "clang-22 -O2 -fno-pie -no-pie -fuse-ld=lld"),
     "clang packed": ("c", "clang-22 -O2 -fuse-ld=lld -Wl,-z,pack-relative-relocs"),
+    "static pie": ("c", "gcc -O1 -static-pie"),
+    "powerpc64": ("bare.c", "clang-22 --target=powerpc64-linux-gnu -mabi=elfv1 -O1 -c"),
     "clang++ -g": ("cpp", "clang++-22 -O1 -g -fuse-ld=lld"),
     "rustc": ("rs", "rustc -O"),
     "rustc stripped": ("rs", "rustc -O -C strip=symbols"),

@@ -2,6 +2,7 @@
 """Files are read whatever is in them, and everything that is not ELF is refused with a reason."""
 
 import os
+import struct
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.sizes import Grouping, measure_file
+from compiler_gym.tools.sizes import Grouping, Part, PartSize, measure_file
 from compiler_gym.tools.sizes.binary import read_binaries
 
 from .conftest import BUILDS, Build, analyse
@@ -105,8 +106,70 @@ def test_a_description_names_machine_and_type(build: Build) -> None:
         ("riscv32", "RISC-V shared library"),
         ("arm thumb", "ARM executable"),
         ("mips", "MIPS shared library"),
+        ("static pie", "x86-64 executable, position-independent"),
+        ("powerpc64", "PowerPC64 object"),
+        ("rustc stripped", "x86-64 executable, position-independent, stripped"),
     ):
         assert analyse(build(*BUILDS[name])).binary.description == description
+
+
+def test_a_library_with_an_interpreter_is_a_library(build: Build) -> None:
+    name = "/lib64/ld-linux-x86-64.so.2"
+    source = f'const char path[] __attribute__((section(".interp"))) = "{name}"; int f = 1;'
+    binary = analyse(build(source, "gcc -shared -fPIC")).binary
+    assert 3 in binary.segments["kind"]
+    assert binary.description == "x86-64 shared library"
+
+
+@pytest.mark.parametrize("flags", ["-z,rodynamic", "-z,norelro"])
+def test_a_program_has_one_of_two_marks(build: Build, tmp_path: Path, flags: str) -> None:
+    data = bytearray(build("c", f"{CLANG} -Wl,{flags}").read_bytes())
+    flag, place = struct.pack("<QQ", 0x6FFFFFFB, 0x08000000), 0
+    if flags == "-z,norelro":  # older linkers do not set the flag
+        place = data.index(flag)
+        data[place + 8 : place + 16] = bytes(8)
+    (tmp_path / "program").write_bytes(data)
+    assert analyse(tmp_path / "program").binary.is_program
+
+
+def test_members_without_machine_code_are_named(build: Build, tmp_path: Path) -> None:
+    native, bitcode = build("c", "clang-22 -c"), build("c", "clang-22 -flto -c")
+    gcc, fat = build("c", "gcc -flto -c"), build("c", "gcc -flto -ffat-lto-objects -c")
+    (tmp_path / "notes.txt").write_text("odd")
+    archive, command = tmp_path / "lib.a", ["llvm-ar-22", "rcs"]
+    subprocess.run(
+        [*command, archive, native, bitcode, gcc, fat, tmp_path / "notes.txt"], check=True
+    )
+    report = measure_file(archive)
+    assert report.description == "archive of 5 members, 3 not counted"
+    assert report.notes == [
+        f"Not counted: {bitcode.name} (LLVM bitcode), {gcc.name} (GCC's intermediate code), "
+        "notes.txt (not an ELF file). To count intermediate code, link it and pass the program."
+    ]
+    assert report.to_json()["notes"] == report.notes
+    assert len(measure_file(gcc).notes) == 1
+    assert measure_file(fat).notes == measure_file(native).notes == []
+    for number in range(5):
+        (tmp_path / f"{number}").write_text("odd")
+    subprocess.run([*command, archive, *map(str, range(5))], cwd=tmp_path, check=True)
+    assert "notes.txt (not an ELF file) and 5 others. To" in measure_file(archive).notes[0]
+
+
+@pytest.mark.parametrize("names", ["all", "some"])
+def test_debug_information_in_the_older_compressed_form_is_read(
+    build: Build, tmp_path: Path, names: str
+) -> None:
+    functions = "".join(f"int f{i}(int n) {{ return n * {i}; }}\n" for i in range(200))
+    whole = build(functions, "gcc -O1 -g -c")
+    flag = "--compress-debug-sections=zlib-gnu"
+    subprocess.run(["objcopy", flag, whole, tmp_path / "packed.o"], check=True)
+    if names == "all":
+        data = (tmp_path / "packed.o").read_bytes().replace(b"\0.debug_", b"\0.zebug_")
+        (tmp_path / "packed.o").write_bytes(data)
+    packed, expected = measure_file(tmp_path / "packed.o"), measure_file(whole)
+    assert packed.loaded == expected.loaded
+    relocations = packed.parts.get(Part.RELOCATIONS, PartSize()).total
+    assert relocations == expected.parts.get(Part.RELOCATIONS, PartSize()).total
 
 
 def test_addresses_lead_to_bytes_of_the_file(build: Build) -> None:

@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,6 +42,62 @@ def test_sizes_are_those_that_nm_prints(build: Build, name: str) -> None:
     shared = expected.keys() & found.keys()
     assert len(shared) > 0.7 * len(expected) > 1
     assert {symbol: found[symbol] for symbol in shared} == {s: expected[s] for s in shared}
+
+
+def sizes_by_name(path: Path) -> dict[str, int]:
+    """Return the size of each item with a symbol."""
+    analysis = analyse(path)
+    indices: list[int] = analysis.items.symbol.tolist()
+    names = [analysis.binary.symbols.name[at] if at >= 0 else "" for at in indices]
+    return dict(zip(names, analysis.items.size.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("flags", ["-c", "-static", "-shared -fPIC"])
+def test_a_variable_of_threads_is_an_item(build: Build, flags: str) -> None:
+    source = """
+        __thread int mine[70] = {1}, empty[90];
+        int ours[50] = {2};
+        int main(int count, char **words) { return mine[count] + empty[count] + ours[count]; }
+    """
+    path = build(source, f"gcc -O1 {flags}")
+    sizes = sizes_by_name(path)
+    assert (sizes["mine"], sizes["ours"]) == (280, 200)
+    assert "empty" not in sizes  # not in the file
+    items, binary = analyse(path).items, analyse(path).binary
+    indices: list[int] = items.symbol.tolist()
+    section = int(items.section[indices.index(binary.symbols.name.index("mine"))])
+    assert binary.sections.name[section] == ".tdata"
+
+
+def test_functions_in_more_sections_than_a_symbol_can_number_are_items(tmp_path: Path) -> None:
+    count = 66_000
+    lines = (
+        f'.section .text.f,"ax",@progbits,unique,{i}\n.type f{i},@function\nf{i}: .zero {i % 7 + 1}'
+        f"\n.size f{i}, .-f{i}\n"
+        for i in range(count)
+    )
+    (tmp_path / "many.s").write_text("".join(lines))
+    subprocess.run(["clang-22", "-c", "many.s"], cwd=tmp_path, check=True)
+    sizes = sizes_by_name(tmp_path / "many.o")
+    assert sizes == {f"f{i}": i % 7 + 1 for i in range(count)}
+
+
+@pytest.mark.parametrize("link", [None, "", "-pie"])
+def test_functions_with_descriptors_are_found(
+    build: Build, tmp_path: Path, link: str | None
+) -> None:
+    path = build(*BUILDS["powerpc64"])
+    expected = subprocess.run(["nm", "-S", path], capture_output=True, text=True, check=True).stdout
+    if link is not None:
+        program = tmp_path / "program"
+        subprocess.run(["ld.lld-22", *link.split(), "-e", "start", path, "-o", program], check=True)
+        path = program
+    sizes = sizes_by_name(path)
+    for name in ("thrice", "sum", "start", "table"):
+        assert f"{sizes[name]:016x} D {name}\n" in expected
+    items, binary = analyse(path).items, analyse(path).binary
+    assert binary.is_code[items.section].sum() == 5
+    assert "[no symbol]" not in analyse(path).names
 
 
 def test_a_stripped_file_has_functions_by_their_unwind_entries(build: Build) -> None:

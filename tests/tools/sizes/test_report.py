@@ -21,15 +21,28 @@ from .conftest import MAIN, Build
     [
         ("200kB", 200_000), ("200 kB", 200_000), ("200k", 200_000), ("1.5MB", 1_500_000),
         ("64KiB", 65_536), ("2MiB", 2 << 20), ("204800", 204_800), ("204,800 B", 204_800),
+        ("1_000", 1000), ("0.1MB", 100_000), ("9007199254740993", 9007199254740993),
     ],
 )  # fmt: skip
 def test_a_size_is_a_number_with_a_unit(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "much", "-3", "200 GB", "kB", "1.2.3kB", "1e6"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "much", "-3", "200 GB", "kB", "1.2.3kB", "1e6", "0x10", "inf", "nan", "1.5", "200.000",
+        "1.500,5", "1,50,000", ",5MB", "1,5", "\uff11\uff15", "9" * 400,
+    ],
+)  # fmt: skip
 def test_what_is_not_a_size_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError, match="give a number of bytes, such as 200kB"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(("text", "point"), [("1,5MB", "1.5MB"), ("1,500 kB", "1.500 kB or 1500")])
+def test_a_comma_before_a_unit_is_not_guessed(text: str, point: str) -> None:
+    with pytest.raises(InvalidParameterError, match=f"'{text}': .*, such as {point}"):
         parse_size(text)
 
 

@@ -24,7 +24,8 @@ struct Segments {
   std::vector<std::uint64_t> kind, flags, offset, address, size;
 };
 
-// Of the symbol table, then of the dynamic one. `section` is 0 for undefined symbols.
+// Of the symbol table, then of the dynamic one. `section` is 0 for undefined symbols. The value of
+// a thread-local variable is the address of what its threads begin with.
 struct Symbols {
   std::vector<std::string> name;
   std::vector<std::uint64_t> value, size, section, kind, dynamic;

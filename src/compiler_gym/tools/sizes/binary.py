@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym import _elf
-from compiler_gym.builds import RELOCATABLE, SHARED, is_bitcode, locate_members
+from compiler_gym.builds import EXECUTABLE, RELOCATABLE, SHARED, is_bitcode, locate_members
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
@@ -27,16 +27,20 @@ _MOST = np.uint64(1 << 61)
 _ALLOCATED, _EXECUTABLE, _THREAD_LOCAL = 2, 4, 0x400
 _NO_BITS, _LOADABLE = 8, 1
 _CORE = 4
+_SYMBOL_TABLE = 2
+_DYNAMIC, _FOR_DEBUGGERS, _FLAGS, _PIE = 2, 21, 0x6FFFFFFB, 0x08000000
+"""A segment, two of its tags that linkers set for programs only, and a bit of the second."""
 _MACHINES = {
     3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "s390x", 40: "ARM",
     62: "x86-64", 183: "AArch64", 243: "RISC-V", 258: "LoongArch",
 }  # fmt: skip
 _FOREIGN = {
-    b"MZ": "a Windows program (PE); `size` reads ELF files",
-    b"\xcf\xfa\xed\xfe": "a macOS file (Mach-O); `size` reads ELF files",
-    b"\xca\xfe\xba\xbe": "a macOS universal file (Mach-O) or a Java class; `size` reads ELF files",
-    b"\0asm": "a WebAssembly module; `size` reads ELF files",
+    b"MZ": "a Windows program (PE): `size` reads ELF files",
+    b"\xcf\xfa\xed\xfe": "a macOS file (Mach-O): `size` reads ELF files",
+    b"\xca\xfe\xba\xbe": "a macOS universal file (Mach-O) or a Java class: `size` reads ELF files",
+    b"\0asm": "a WebAssembly module: `size` reads ELF files",
     b"!<thin>": "a thin archive, which contains no objects: pass the objects",
+    b"!<arch>": "an archive: pass it by itself",
     b"#!": "a script: pass the program that it starts",
 }
 
@@ -83,17 +87,35 @@ class ElfFile:
     def description(self) -> str:
         """The machine and the type, for people."""
         machine = _MACHINES.get(self.machine, f"machine {self.machine}")
-        kind = "executable"
-        if not self.is_linked:
-            kind = "object"
-        elif self.kind == SHARED:
-            kind = "executable, position-independent" if self.is_program else "shared library"
-        return f"{machine} {kind}"
+        kinds = {RELOCATABLE: "object", EXECUTABLE: "executable", SHARED: "shared library"}
+        kind = kinds.get(self.kind, f"file of type {self.kind}")
+        if self.kind == SHARED and self.is_program:
+            kind = "executable, position-independent"
+        return f"{machine} {kind}{', stripped' if self.is_stripped else ''}"
 
     @property
+    def is_stripped(self) -> bool:
+        """True if it has no symbol table, apart from the dynamic linker's."""
+        return _SYMBOL_TABLE not in self.sections["kind"]
+
+    @property
+    def is_for_linker(self) -> bool:
+        """True if the linker is to generate its code, from what GCC wrote with ``-flto``."""
+        names = (name for name in self.sections.name if name.startswith(".gnu.lto_.lto."))
+        return any(self.contents(name)[4:5] == b"\1" for name in names)
+
+    @cached_property
     def is_program(self) -> bool:
-        """True if it can be started: it has an interpreter, or is not a shared object."""
-        return self.kind != SHARED or 3 in self.segments["kind"]
+        """True if it was linked as a program; libraries may have an interpreter too."""
+        number = np.dtype(f"{'<' if self.little else '>'}u{self.bits // 8}")
+        marked = self.kind != SHARED
+        for index in np.flatnonzero(self.segments["kind"] == _DYNAMIC).tolist():
+            start, size = (int(self.segments[column][index]) for column in ("offset", "size"))
+            entries = self.data[start : start + size]
+            words = np.frombuffer(entries, number, len(entries) // number.itemsize // 2 * 2)
+            tags, values = words[::2], words[1::2]
+            marked |= _FOR_DEBUGGERS in tags or bool((values[tags == _FLAGS] & _PIE).any())
+        return marked
 
     @cached_property
     def in_file(self) -> NDArray[np.bool_]:
@@ -186,7 +208,10 @@ class ElfFile:
 class ArchiveMember:
     """A file in an archive, or the only file."""
 
+    name: str
     size: int
+    uncounted: str
+    """What it is if its code is not counted; otherwise empty."""
     binary: ElfFile | None
     """The ELF file; None for a member that is something else."""
 
@@ -204,30 +229,40 @@ def read_binaries(path: Path) -> tuple[bytes, list[ArchiveMember]]:
         raise ProjectError(f"cannot read {path}: {error.strerror}") from error
     if data.startswith(b"!<arch>\n"):
         return data, list(_read_members(path, data))
-    return data, [ArchiveMember(len(data), _read(str(path), path.name, data))]
+    if other := _name_other(data):
+        raise ProjectError(f"{path} is {other}")
+    return data, [_read_member(str(path), path.name, data)]
 
 
 def _read_members(path: Path, data: bytes) -> Iterator[ArchiveMember]:
     for name, start, size in locate_members(data):
         if start + size > len(data):
             raise ProjectError(f"{path} is cut off in its member {name}: build it again")
-        member = data[start : start + size]
-        binary = None
-        if member.startswith(b"\x7fELF"):
-            binary = _read(f"{path}({name})", name, member)
-        yield ArchiveMember(size, binary)
+        yield _read_member(f"{path}({name})", name, data[start : start + size])
+
+
+def _name_other(data: bytes) -> str:
+    """Return what `data` is and what to do, or nothing if it is an ELF file."""
+    if not data:
+        return "empty: pass a program, library or object"
+    if is_bitcode(data):
+        return "LLVM bitcode: link it, and pass the program"
+    for magic, meaning in _FOREIGN.items():
+        if data.startswith(magic):
+            return meaning
+    is_elf = data.startswith(b"\x7fELF")
+    return "" if is_elf else "not an ELF file: pass a program, library or object"
+
+
+def _read_member(path: str, name: str, data: bytes) -> ArchiveMember:
+    other = _name_other(data).partition(":")[0]
+    binary = None if other else _read(path, name, data)
+    if binary is not None and binary.is_for_linker:
+        other = "GCC's intermediate code"
+    return ArchiveMember(name, len(data), other, binary)
 
 
 def _read(path: str, name: str, data: bytes) -> ElfFile:
-    if not data:
-        raise ProjectError(f"{path} is empty: pass a program, library or object")
-    if is_bitcode(data):
-        raise ProjectError(f"{path} is LLVM bitcode: link it, and pass the program")
-    for magic, meaning in _FOREIGN.items():
-        if data.startswith(magic):
-            raise ProjectError(f"{path} is {meaning}")
-    if not data.startswith(b"\x7fELF"):
-        raise ProjectError(f"{path} is not an ELF file: pass a program, library or object")
     try:
         tables = dict(_elf.read_file(data))
     except ValueError as error:
@@ -249,7 +284,7 @@ def _refuse(path: str, binary: ElfFile) -> None:
     has_debug = any(name.startswith((".debug_", ".zdebug_")) for name in binary.sections.name)
     if has_debug and not has_code and (binary.sections["kind"] == _NO_BITS).any():
         raise ProjectError(f"{path} contains only split debug information: pass the program itself")
-    if has_debug and all(".dwo" in name for name in binary.sections.name if ".debug_" in name):
+    if has_debug and all(".dwo" in name for name in binary.sections.name if "debug_" in name):
         raise ProjectError(f"{path} contains only split debug information: pass its object")
 
 

@@ -9,10 +9,9 @@ from compiler_gym.tools.sizes.binary import ElfFile, Numbers
 
 __all__ = ["Items", "list_items", "measure_unwinding", "spread"]
 
-_VARIABLE, _FUNCTION, _INDIRECT = 1, 2, 10
-_LARGEST_SECTION = 0xFF00
-"""Indices from here on have other meanings."""
-_ARM = 40
+_SECTION, _SOURCE = 3, 4
+"""The kinds of symbols that are neither functions nor variables."""
+_POWERPC64, _ARM = 21, 40
 _ALIGNMENT = 16
 """A gap that is smaller is padding."""
 
@@ -50,15 +49,17 @@ def list_items(binary: ElfFile) -> Items:
     Functions without a symbol are found with their unwind entries.
     """
     symbols, sections = binary.symbols, binary.sections
-    last = min(len(sections.name), _LARGEST_SECTION)
-    section = np.where(symbols["section"] < last, symbols["section"], 0)
-    is_named = np.isin(symbols["kind"], (_VARIABLE, _FUNCTION, _INDIRECT)) | (symbols["kind"] == 0)
+    section = np.where(symbols["section"] < len(sections.name), symbols["section"], 0)
+    is_named = (symbols["kind"] != _SECTION) & (symbols["kind"] != _SOURCE)
     chosen = is_named & (section > 0) & (symbols["size"] > 0) & binary.is_loaded[section]
     value = symbols["value"] & -2 if binary.machine == _ARM else symbols["value"]
     within = value - (sections["address"][section] if binary.is_linked else 0)
     chosen &= (within >= 0) & (within < sections["size"][section])
     index = np.flatnonzero(chosen)
     start = sections["offset"][section[index]] + within[index]
+    if binary.machine == _POWERPC64 and ".opd" in sections.name and len(index):
+        start = _follow_descriptors(binary, start)
+        section[index] = _sections_at(binary, start)
     frames = binary.frames
     places = binary.offsets(frames["function"])
     is_placed = places >= 0
@@ -67,6 +68,37 @@ def list_items(binary: ElfFile) -> Items:
     symbol = np.concatenate((index, np.full(int(is_placed.sum()), -1)))
     owner = np.concatenate((section[index], _sections_at(binary, places[is_placed])))
     return _separate(Items(start, size, owner, symbol), len(binary.data))
+
+
+def _follow_descriptors(binary: ElfFile, start: Numbers) -> Numbers:
+    """Return offsets, with those of code instead of descriptors in ``.opd``.
+
+    In the first ABI of PowerPC64, functions are named where their address is stored.
+    """
+    sections, symbols, opd = binary.sections, binary.symbols, binary.sections.name.index(".opd")
+    words = _words(binary, ".opd", 1)[:, 0]
+    if binary.is_linked:
+        place = binary.relocations["place"] - binary.address(".opd")
+        code, target = binary.offsets(words), binary.offsets(binary.relocations["target"])
+    else:
+        code = np.full(len(words), -1)
+        place, info, addend = _words(binary, ".rela.opd", 3).T
+        symbol = np.clip((info >> 32) - 1, 0, len(symbols.name) - 1)
+        section = np.clip(symbols["section"][symbol], 0, len(sections.name) - 1)
+        target = sections["offset"][section] + symbols["value"][symbol] + addend
+    known = (place >= 0) & (place // 8 < len(words))
+    code[place[known] // 8] = target[known]
+    at = (start - sections["offset"][opd]) // 8
+    found = np.append(code, -1)[np.where((at >= 0) & (at < len(words)), at, -1)]
+    return np.where(found >= 0, found, start)
+
+
+def _words(binary: ElfFile, name: str, count: int) -> Numbers:
+    """Return the rows of a section, each of `count` numbers with 64 bits."""
+    contents = binary.contents(name)
+    number = np.dtype("<i8" if binary.little else ">i8")
+    words = np.frombuffer(contents, number, len(contents) // 8 // count * count)
+    return words.astype(np.int64).reshape(-1, count)
 
 
 def _sections_at(binary: ElfFile, places: Numbers) -> Numbers:

@@ -29,15 +29,20 @@ _RUST_ESCAPES = {
 }  # fmt: skip
 _RUST_ESCAPE = re.compile("|".join(map(re.escape, _RUST_ESCAPES)))
 _LEGACY = re.compile(r"^_ZN.*17h[0-9a-f]{16}E")
-_SPECIAL = re.compile(
-    r"^(?:(?:vtable|typeinfo|typeinfo name|VTT|guard variable|construction vtable|"
-    r"non-virtual thunk|virtual thunk|covariant return thunk|reference temporary #\d+) (?:for|to) )"
+_SCOPE = re.compile(
+    r"(?:_GLOBAL__sub_[ID]_)?_+(?:"
+    r"R(?>[MX]s[0-9A-Za-z]{0,12}_|[^C])*?C(?:s[0-9A-Za-z]{0,12}_)?(?P<crate>\d{1,5})_?|"
+    r"Z(?:T[VTISCWH]|G[VR]|GT[tn]|Tc?(?:[hv](?:n?\d+_)+)+|[ZPKVRO])*"
+    r"(?:N[rVKRHO]*(?P<name>\d{1,5})|N?[rVKRHO]*S[tabsiod]))"
 )
+"""What stands before the crate in Rust's mangled names, and before the outermost scope in C++'s:
+unlike demangled names, they do not begin with the type of the result."""
 _PATH = re.compile(r"([A-Za-z_]\w*)(?:<.*?>)?::")
 _GO = re.compile(r"^(?:go:|type:)?(?P<package>[\w.\-/~%]*?/?[\w\-~%]+)\.[\w(\[*]")
 _MAP_LLD = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\([^()]*\)$", re.M)
 _MAP_GNU = re.compile(r"^ \S+\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) (\S.*)$", re.M)
 _NO_SYMBOL = "[no symbol]"
+_NO_NAMESPACE = "[no namespace]"
 _NO_SOURCE = "[no source known]"
 
 
@@ -57,11 +62,12 @@ class Owner:
         return self.size + self.unwind
 
 
-def group_by_namespace(binary: ElfFile, names: list[str]) -> list[str]:
-    """Return the crate, C++ namespace or Go package of each name."""
+def group_by_namespace(binary: ElfFile, items: Items, names: list[str]) -> list[str]:
+    """Return the crate, C++ namespace or Go package of each item, whose plain names are `names`."""
     is_go = ".gopclntab" in binary.sections.name
-    cache = {name: _namespace(name, is_go=is_go) for name in set(names)}
-    return [cache[name] for name in names]
+    pairs = list(zip(_mangled_names(binary, items), names, strict=True))
+    cache = {pair: _namespace(*pair, is_go=is_go) for pair in set(pairs)}
+    return [cache[pair] for pair in pairs]
 
 
 def group_by_file(binary: ElfFile, link_map: Path | None = None) -> list[Owner]:
@@ -101,13 +107,17 @@ def _read_map(path: Path) -> tuple[Numbers, Numbers, list[str]]:
 
 def plain_names(binary: ElfFile, items: Items) -> list[str]:
     """Return the demangled name of each item, without hashes of Rust and LLVM."""
-    indices: list[int] = items.symbol.tolist()
-    mangled = [binary.symbols.name[index] if index >= 0 else "" for index in indices]
+    mangled = _mangled_names(binary, items)
     names = [_plain(*both) for both in zip(mangled, _elf.demangle(mangled), strict=True)]
     for index in np.flatnonzero(items.symbol < 0).tolist():
         section = binary.sections.name[int(items.section[index])]
         names[index] = f"[{section}]" if section.startswith(".plt") else _NO_SYMBOL
     return names
+
+
+def _mangled_names(binary: ElfFile, items: Items) -> list[str]:
+    indices: list[int] = items.symbol.tolist()
+    return [binary.symbols.name[index] if index >= 0 else "" for index in indices]
 
 
 def _plain(mangled: str, readable: str) -> str:
@@ -122,22 +132,28 @@ def _plain(mangled: str, readable: str) -> str:
     return readable
 
 
-def _namespace(name: str, *, is_go: bool = False) -> str:
-    """Return the outermost crate, namespace or package of a plain name.
+def _namespace(mangled: str, name: str, *, is_go: bool = False) -> str:
+    """Return the outermost crate, namespace or package of a symbol, which reads `name`.
 
-    >>> _namespace("<alloc::vec::Vec<T> as core::fmt::Debug>::fmt")
-    'alloc'
-    >>> _namespace("encoding/json.(*Decoder).Decode", is_go=True)
+    >>> _namespace("_ZN3app5plainIiEEN3lib5ThingET_", "lib::Thing app::plain<int>(int)")
+    'app'
+    >>> _namespace("json.Decode", "encoding/json.(*Decoder).Decode", is_go=True)
     'encoding/json'
     """
-    if name.startswith("["):
+    if not mangled:
         return name
     if is_go and (match := _GO.match(name)):
         return match["package"]
-    name = _SPECIAL.sub("", name)
-    head = name if name.startswith("<") else name.partition("(")[0]
-    match = _PATH.search(head)
-    return match[1] if match else "[no namespace]"
+    if not (match := _SCOPE.match(mangled)):
+        return _NO_NAMESPACE
+    size = match["crate"] or match["name"]
+    scope = mangled[match.end() :][: int(size)] if size else "std"
+    if "$LT$" in scope:  # a type in Rust's older names
+        match = _PATH.search(name)
+        return match[1] if match else _NO_NAMESPACE
+    if scope.startswith("$_"):  # a lambda outside of namespaces
+        return _NO_NAMESPACE
+    return "(anonymous namespace)" if scope.startswith("_GLOBAL__N") else scope
 
 
 def sum_by_name(names: Iterable[str], sizes: Numbers, unwind: Numbers) -> list[Owner]:

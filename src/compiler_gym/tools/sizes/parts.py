@@ -54,7 +54,7 @@ class Part(Enum):
 
 _PARTS = list(Part)
 _RULES = [
-    (Part.DEBUG, r"\.z?debug_|\.stab|\.gdb_index|\.gnu_debug|\.line$|\.rela?\.debug"),
+    (Part.DEBUG, r"\.z?debug_|\.stab|\.gdb_index|\.gnu_debug|\.line$|\.rela?\.z?debug"),
     (Part.UNWIND, r"\.eh_frame|\.ARM\.exidx|\.rela?\.eh_frame$|\.sframe"),
     (Part.EXCEPTIONS, r"\.gcc_except_table|\.ARM\.extab"),
     (Part.BITCODE, r"\.llvm(bc|cmd|\.lto|_)|\.gnu\.(debug)?lto_"),

@@ -5,8 +5,9 @@ It also compares two reports, and checks one against a budget.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from compiler_gym.errors import InvalidParameterError, ProjectError
 from compiler_gym.tools.sizes.analysis import Analysis
-from compiler_gym.tools.sizes.binary import ElfFile, read_binaries
+from compiler_gym.tools.sizes.binary import ArchiveMember, ElfFile, read_binaries
 from compiler_gym.tools.sizes.grouping import Grouping
 from compiler_gym.tools.sizes.owners import (
     Owner,
@@ -27,9 +28,15 @@ from compiler_gym.tools.sizes.remedies import Suggestion, suggest_remedies
 
 __all__ = ["SizeChange", "SizeReport", "compare_owners", "measure_file", "parse_size"]
 
-_SIZE = re.compile(r"\+?([\d,_]+(?:\.\d+)?)\s*(B|kB|KB|k|KiB|MB|M|MiB)?")
+_SIZE = re.compile(
+    r"\+?(?:([0-9]{1,3}(?:,[0-9]{3})+|[0-9][0-9_]{0,30})\s*B?|"
+    r"([0-9][0-9_]{0,30}(?:\.[0-9]{1,30})?)\s*(kB|KB|k|KiB|MB|M|MiB))"
+)
+"""A comma separates thousands of bytes; with a unit, many countries read it as a decimal point."""
+_MOST_NAMES = 3
+"""The number of members that a note names."""
 _UNITS = {
-    "B": 1, "k": 1000, "kB": 1000, "KB": 1000, "KiB": 1024,
+    None: 1, "k": 1000, "kB": 1000, "KB": 1000, "KiB": 1024,
     "M": 1_000_000, "MB": 1_000_000, "MiB": 1 << 20,
 }  # fmt: skip
 
@@ -46,6 +53,8 @@ class SizeReport:
     """The loaded bytes of each owner, the largest first."""
     suggestions: Sequence[Suggestion]
     """The remedies that would help, the best first; none for objects and archives."""
+    notes: Sequence[str]
+    """What the numbers do not show, and what to do about it."""
 
     @property
     def loaded(self) -> int:
@@ -67,6 +76,7 @@ class SizeReport:
         return {
             "file": str(self.path),
             "description": self.description,
+            "notes": list(self.notes),
             "loaded": self.loaded,
             "total": self.total,
             "parts": {
@@ -126,14 +136,29 @@ def measure_file(path: Path, link_map: Path | None = None) -> SizeReport:
     for part, size in ((Part.OTHER, others), (Part.HEADERS, rest - others)):
         if size:
             parts[part] = parts.get(part, PartSize()) + PartSize(0, size)
+    uncounted = sum(bool(row.uncounted) for row in rows)
     description = f"archive of {len(rows)} members" if is_archive else ""
+    description += f", {uncounted} not counted" if is_archive and uncounted else ""
     return SizeReport(
         path,
         description or analyses[0].binary.description,
         {part: parts[part] for part in Part if part in parts},
         _find_owners(analyses, link_map, is_archive=is_archive),
         suggest_remedies(analyses[0]) if analyses[0].binary.is_linked else [],
+        list(_write_notes(rows)),
     )
+
+
+def _write_notes(rows: Sequence[ArchiveMember]) -> Iterator[str]:
+    uncounted = [f"{row.name} ({row.uncounted})" for row in rows if row.uncounted]
+    stripped = [row.name for row in rows if row.binary is not None and row.binary.is_stripped]
+    for what, names, advice in (
+        ("Not counted", uncounted, "To count intermediate code, link it and pass the program."),
+        ("Stripped", stripped, "To see the names of all functions, pass the unstripped file."),
+    ):
+        if names:
+            others = f" and {len(names) - _MOST_NAMES:,} others" if names[_MOST_NAMES:] else ""
+            yield f"{what}: {', '.join(names[:_MOST_NAMES])}{others}. {advice}"
 
 
 def _find_owners(
@@ -142,7 +167,9 @@ def _find_owners(
     names = [name for analysis in analyses for name in analysis.names]
     sizes = np.concatenate([analysis.items.size for analysis in analyses])
     unwind = np.concatenate([analysis.unwind for analysis in analyses])
-    spaces = [s for each in analyses for s in group_by_namespace(each.binary, each.names)]
+    spaces = [
+        s for each in analyses for s in group_by_namespace(each.binary, each.items, each.names)
+    ]
     members = [
         Owner(each.binary.name, sum(size.loaded for size in each.parts.values()))
         for each in analyses
@@ -187,10 +214,13 @@ def parse_size(text: str) -> int:
     >>> parse_size("200kB"), parse_size("1.5 MiB"), parse_size("200,000")
     (200000, 1572864, 200000)
     """
-    match = _SIZE.fullmatch(text.strip())
+    match = _SIZE.fullmatch(text := text.strip())
     if match is None:
+        likely = "200kB, 1.5MB or 204800"
+        if _SIZE.fullmatch(point := text.replace(",", ".")):
+            likely = f"{point} or {text.replace(',', '')}"
         raise InvalidParameterError(
-            f"--budget is {text!r}: give a number of bytes, such as 200kB, 1.5MB or 204800"
+            f"--budget is {text!r}: give a number of bytes, such as {likely}"
         )
-    number = float(match[1].replace(",", "").replace("_", ""))
-    return int(number * _UNITS[match[2] or "B"])
+    number = Fraction(re.sub("[,_]", "", match[1] or match[2]))
+    return int(number * _UNITS[match[3]])

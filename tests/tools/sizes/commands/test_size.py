@@ -76,8 +76,15 @@ def test_differences_are_shown_by_part_and_owner(cli: Run, grown: tuple[Path, Pa
 
 
 def test_a_stripped_file_is_explained(cli: Run, build: Build) -> None:
-    shown = cli("size", str(build("rs", "rustc -O -C strip=symbols"))).output
-    assert "[no symbol]" in shown
+    path = build("c", "gcc -O1 -s")
+    ran = cli("size", str(path), str(path), "--by", "namespace")
+    assert "executable, position-independent, stripped, compared" in ran.output
+    advice = (
+        f"Stripped: {path.name}. To see the names of all functions, pass the unstripped file.\n"
+    )
+    assert ran.errors == advice
+    assert "[no symbol]" in cli("size", str(path)).output
+    assert cli("size", str(path), "--json").json["notes"] == [advice.strip()]
 
 
 @pytest.mark.parametrize(

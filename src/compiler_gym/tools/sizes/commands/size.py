@@ -83,6 +83,8 @@ def size(
         _show(report, by, most)
     else:
         _show_changes(report, earlier, by, most)
+    for note in dict.fromkeys([*report.notes, *(earlier.notes if earlier else ())]):
+        errors().print(note, soft_wrap=True)
     if limit is not None:
         _print_verdict(report, earlier, limit, by)
     if is_over:
@@ -145,7 +147,7 @@ def _explain_missing(by: Grouping) -> str:
         return "No sources are known: compile with -g, or pass a linker map with --map."
     if by is Grouping.MEMBER:
         return "This is not an archive: pass a linker map with --map, and --by file."
-    return "No functions are known: the file is stripped. Pass the file before stripping."
+    return "No functions are known: no symbol has a size."
 
 
 def _show_remedies(report: "SizeReport") -> None:
