@@ -4,8 +4,11 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +79,116 @@ def test_a_task_is_served_with_its_calls_counted(tmp_path: Path) -> None:
     talk(["--task", task, "--trace", str(trace)], conversation)
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
     assert [line.get("tool") for line in lines] == [None, "apply", "submit"]
+
+
+WAITING = """
+import json
+import time
+from pathlib import Path
+from compiler_gym.tools.agents.calling import Tool
+from compiler_gym.tools.agents.libraries.mcp import make_server, serve
+
+def answer(name, arguments):
+    with open("calls", "a") as calls:
+        print(arguments["until"], file=calls)
+    while not Path(arguments["until"]).exists():
+        time.sleep(0.01)
+    return json.dumps(arguments["until"]), False
+
+serve(make_server([Tool("wait", "Wait.", {"type": "object"})], answer))
+"""
+
+
+def send(
+    server: "subprocess.Popen[str]", method: str, id: int | None = None, **params: Any
+) -> None:
+    assert server.stdin is not None
+    message = {"jsonrpc": "2.0", "method": method, "params": params}
+    server.stdin.write(json.dumps(message if id is None else {**message, "id": id}) + "\n")
+    server.stdin.flush()
+
+
+def next_id(server: "subprocess.Popen[str]") -> int:
+    """Return the number of the request that is answered next."""
+    assert server.stdout is not None
+    answer = json.loads(server.stdout.readline())
+    assert "result" in answer, answer
+    return answer["id"]
+
+
+@pytest.fixture
+def waiting(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Start a server whose calls end as soon as a file exists, and greet it."""
+    words, pipe = [sys.executable, "-c", WAITING], subprocess.PIPE
+    with subprocess.Popen(words, cwd=tmp_path, text=True, stdin=pipe, stdout=pipe) as server:
+        watch = threading.Timer(60, server.kill)
+        watch.start()
+        client = {"name": "test", "version": "1"}
+        send(
+            server,
+            "initialize",
+            1,
+            protocolVersion="2025-06-18",
+            capabilities={},
+            clientInfo=client,
+        )
+        assert next_id(server) == 1
+        send(server, "notifications/initialized")
+        yield server
+        server.stdin.close()  # type: ignore[union-attr]
+        assert server.wait() == 0
+        watch.cancel()
+
+
+def begin(server: "subprocess.Popen[str]", id: int, until: str) -> None:
+    send(server, "tools/call", id, name="wait", arguments={"until": until})
+
+
+def wait_for_calls(folder: Path) -> None:
+    while not (folder / "calls").exists():
+        time.sleep(0.01)
+
+
+def test_a_server_answers_while_a_call_runs(
+    waiting: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
+    begin(waiting, 2, "first")
+    wait_for_calls(tmp_path)
+    send(waiting, "ping", 3)
+    assert next_id(waiting) == 3
+    send(waiting, "tools/list", 4)
+    assert next_id(waiting) == 4
+    (tmp_path / "first").touch()
+    assert next_id(waiting) == 2
+
+
+def test_a_call_that_is_cancelled_before_its_turn_does_not_run(
+    waiting: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
+    begin(waiting, 2, "first")
+    wait_for_calls(tmp_path)
+    begin(waiting, 3, "cancelled")
+    begin(waiting, 4, "last")
+    send(waiting, "notifications/cancelled", requestId=3)
+    send(waiting, "ping", 5)
+    assert next_id(waiting) == 5
+    for name in ("first", "last", "cancelled"):
+        (tmp_path / name).touch()
+    assert (next_id(waiting), next_id(waiting)) == (2, 4)
+    assert (tmp_path / "calls").read_text().split() == ["first", "last"]
+
+
+def test_a_call_that_is_cancelled_while_it_runs_is_not_answered(
+    waiting: "subprocess.Popen[str]", tmp_path: Path
+) -> None:
+    begin(waiting, 2, "first")
+    wait_for_calls(tmp_path)
+    send(waiting, "notifications/cancelled", requestId=2)
+    send(waiting, "ping", 3)
+    assert next_id(waiting) == 3
+    begin(waiting, 4, "first")
+    (tmp_path / "first").touch()
+    assert next_id(waiting) == 4
 
 
 def test_a_server_is_a_list_of_tools_and_their_answers() -> None:

@@ -9,6 +9,7 @@ It serves one agent over standard input and output. Needs the extra ``mcp``.
 import argparse
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from compiler_gym.cli.kit.library import library, report_errors
@@ -30,7 +31,9 @@ def make_server(
     Args:
         tools: The tools to offer.
         answer: Returns the answer to a call and whether it is an error, as `Toolbox.answer` does.
-            It is called in the server's thread.
+            Calls run one at a time, in the order in which they come, in a thread of their own:
+            the server answers other requests meanwhile. A call that the client cancels before
+            its turn does not run; one that runs goes on, without an answer.
         instructions: The instructions for the model.
     """
     protocol, types = library("mcp.server", "mcp"), library("mcp.types", "mcp")
@@ -41,11 +44,14 @@ def make_server(
         ]
     )
 
+    calls = ThreadPoolExecutor(1)
+
     async def list_tools(_: Any, __: Any) -> Any:
         return offered
 
     async def call_tool(_: Any, request: Any) -> Any:
-        text, is_error = answer(request.name, request.arguments)
+        call = calls.submit(answer, request.name, request.arguments)
+        text, is_error = await asyncio.wrap_future(call)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)], is_error=is_error
         )
