@@ -2,10 +2,8 @@
 """Compare our link with clang's two, and find the fewest arguments with which they differ."""
 
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import filterfalse
 from pathlib import Path
 
 from scripts.link_fuzz.cases import Case
@@ -17,13 +15,16 @@ CLANG: Mapping[str, Compiler] = {
     "-O2": Compiler(
         ("clang-22", "-O2", "-fuse-ld=lld"),
         ("clang++-22", "-O2", "-fuse-ld=lld"),
+        ("-fno-lto",),
     ),
     "-Oz -flto": Compiler(
         ("clang-22", "-Oz", "-flto", "-fuse-ld=lld"),
         ("clang++-22", "-Oz", "-flto", "-fuse-ld=lld"),
     ),
 }
-_STRIPPED = ("section .symtab", "section .debug_info", "section .gdb_index")
+_GNU = Compiler(("clang-22", "-O2"), ("clang++-22", "-O2"), ("-fno-lto",))
+"""The opinion of clang's usual linker, asked where we differ from both of the others."""
+_STRIPPED = frozenset({"section .symtab", "section .debug_info", "section .gdb_index"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,95 +51,97 @@ class Verdict:
 
 
 def judge(
-    case: Case, ours: Compiler, pools: Mapping[str, Path], scratch: Path | None = None
+    case: Case, ours: Compiler, pools: Mapping[str, Path], keep: Path | None = None
 ) -> Verdict:
     """Link `case` with `ours` and with clang, from the objects in `pools`, and compare."""
     with tempfile.TemporaryDirectory() as folder:
-        results = {
-            name: link(case, compiler, pools[name], _made((scratch or Path(folder)) / name))
-            for name, compiler in (("ours", ours), *CLANG.items())
-        }
-    mine, native, whole = results["ours"], results["-O2"], results["-Oz -flto"]
-    if case.is_placed or whole.steps != native.steps:
-        whole = native  # A script or an edit that takes machine code says nothing of bitcode.
-    found = tuple(_differences(mine, native, whole, is_stripped="recipe" in "".join(case.way)))
-    return Verdict(found, mine.notes, native.status)
+        scratch = keep or Path(folder)
+
+        def linked(name: str, compiler: Compiler, pool: str) -> Linked:
+            (scratch / name).mkdir(parents=True)
+            return link(case, compiler, pools[pool], scratch / name)
+
+        mine = linked("ours", ours, "ours")
+        native, whole = (linked(name, compiler, name) for name, compiler in CLANG.items())
+        # A script, or an edit of machine code, has no meaning for bitcode.
+        references = [native] if case.is_placed or _is_edited(case, whole) else [native, whole]
+        is_stripped = "--recipe" in case.way
+        differences = tuple(_differences(mine, references, is_stripped=is_stripped))
+        if any(each.is_ours for each in differences):
+            references.append(linked("GNU ld", _GNU, "-O2"))
+            differences = tuple(_differences(mine, references, is_stripped=is_stripped))
+    return Verdict(differences, mine.notes, native.status)
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True)
-    return folder
+def _is_edited(case: Case, linked: Linked) -> bool:
+    """Return True if a command failed that changes more of an object than what is left out."""
+    failed = [step for step, status in zip(case.steps, linked.steps, strict=True) if status]
+    return any(step[0] != "strip" and "--strip" not in step[1] for step in failed)
 
 
 def _differences(
-    mine: Linked, native: Linked, whole: Linked, *, is_stripped: bool
+    mine: Linked, references: Sequence[Linked], *, is_stripped: bool
 ) -> Iterator[Difference]:
+    native = references[0]
     if any("Traceback" in line for line in (*mine.lines, *mine.notes)):
         yield Difference("traceback", " / ".join(mine.lines[-2:]))
     if mine.steps != native.steps:
         yield Difference("preparation", f"{mine.steps}, not {native.steps}")
-    yield from _one_of("status", str(mine.status), str(native.status), str(whole.status))
-    yield from _messages(mine, native, whole)
-    yield from _sets("files left", mine.files, native.files, whole.files)
-    if mine.status == 0 and 0 in (native.status, whole.status):
-        native = native if native.status == 0 else whole
-        whole = whole if whole.status == 0 else native
-        yield from _one_of("mode", mine.mode, native.mode, whole.mode)
-        facts = mine.facts | (native.facts & frozenset(_STRIPPED) if is_stripped else frozenset())
-        yield from _sets("headers", facts, native.facts, whole.facts)
-        symbols = (
-            frozenset(filterfalse(_is_vague, each.symbols)) for each in (mine, native, whole)
-        )
-        yield from _sets("dynamic symbols", *symbols)
-        yield from _sets("members", mine.marks, native.marks, whole.marks)
-        yield from _one_of("program", mine.ran, native.ran, whole.ran)
-        yield from _sets("traced files", *(_counted(each) for each in (mine, native, whole)))
-    elif mine.status:
-        yield from _one_of("output of failure", mine.mode, native.mode, whole.mode)
+    yield from _one_of("status", [str(each.status) for each in (mine, *references)])
+    yield from _messages(mine, references)
+    yield from _sets("files left", [each.files for each in (mine, *references)])
+    alike = [each for each in references if each.status == mine.status]
+    if mine.status:
+        yield from _one_of("output of failure", [each.mode for each in (mine, *alike)])
+    elif alike:
+        facts = mine.facts | (alike[0].facts & _STRIPPED if is_stripped else frozenset())
+        yield from _one_of("mode", [each.mode for each in (mine, *alike)])
+        yield from _sets("headers", [facts, *(each.facts for each in alike)])
+        yield from _sets("dynamic symbols", [_steady(each.symbols) for each in (mine, *alike)])
+        yield from _sets("members", [each.marks for each in (mine, *alike)])
+        yield from _one_of("program", [each.ran for each in (mine, *alike)])
+        yield from _sets("traced files", [_counted(each.loaded) for each in (mine, *alike)])
 
 
-def _one_of(kind: str, mine: str, native: str, whole: str) -> Iterator[Difference]:
-    if mine not in (native, whole):
-        if native == whole:
-            yield Difference(kind, f"{mine!r}; clang: {native!r}")
-        else:
-            detail = f"{mine!r}; clang: {native!r}; -flto: {whole!r}"
-            yield Difference(f"{kind}, where clang's two differ", detail)
-    elif mine != native:
-        yield Difference(kind, f"{mine!r}; clang: {native!r}", is_ours=False)
+def _one_of(kind: str, values: Sequence[str]) -> Iterator[Difference]:
+    """Compare the first of `values` with the others, of which one has to be the same."""
+    mine, *others = values
+    if others and mine not in others:
+        kind += ", where clang's differ" if len(set(others)) > 1 else ""
+        yield Difference(kind, f"{mine!r}; clang: {'; '.join(map(repr, dict.fromkeys(others)))}")
+    elif others and mine != others[0]:
+        yield Difference(kind, f"{mine!r}; clang: {others[0]!r}", is_ours=False)
 
 
-def _sets(
-    kind: str, mine: frozenset[str], native: frozenset[str], whole: frozenset[str]
-) -> Iterator[Difference]:
-    """Compare each element for itself: clang's two links may each lack others."""
-    wrong = [f"+{each}" for each in sorted(mine - native - whole)]
-    wrong += [f"-{each}" for each in sorted((native & whole) - mine)]
+def _sets(kind: str, values: Sequence[frozenset[str]]) -> Iterator[Difference]:
+    """Compare each element of the first of `values` for itself: clang's may each lack others."""
+    mine, *others = values
+    wrong = [f"+{each}" for each in sorted(mine.difference(*others))]
+    wrong += [f"-{each}" for each in sorted(frozenset.intersection(*others) - mine)]
     if wrong:
         yield Difference(kind, " ".join(wrong)[:400])
-    elif mine != native and mine - native == whole - native and native - mine == native - whole:
-        yield Difference(kind, " ".join(sorted(mine ^ native))[:400], is_ours=False)
+    elif mine != others[0]:
+        yield Difference(kind, " ".join(sorted(mine ^ others[0]))[:400], is_ours=False)
 
 
-def _messages(mine: Linked, native: Linked, whole: Linked) -> Iterator[Difference]:
+def _messages(mine: Linked, references: Sequence[Linked]) -> Iterator[Difference]:
     for word in ("error:", "warning:"):
-        new = mine.problems(word) - native.problems(word) - whole.problems(word)
+        new = mine.problems(word).difference(*(each.problems(word) for each in references))
         if new:
             yield Difference(f"new {word[:-1]}", " / ".join(sorted(new))[:400])
-    wanted = native.problems("error:")
-    if mine.status and native.status and wanted and not mine.problems("error:"):
+    wanted = references[0].problems("error:")
+    if mine.status and references[0].status and wanted and not mine.problems("error:"):
         yield Difference("no error", " / ".join(sorted(wanted))[:400])
 
 
-def _is_vague(symbol: str) -> bool:
-    """Return True for an inline function, which each level of optimisation needs others of."""
-    return symbol.startswith("WEAK DEFAULT _Z")
+def _steady(symbols: frozenset[str]) -> frozenset[str]:
+    """Return `symbols` without inline functions: each level of optimisation leaves others."""
+    return frozenset(each for each in symbols if not each.startswith("WEAK DEFAULT _Z"))
 
 
-def _counted(linked: Linked) -> frozenset[str]:
-    """Return the files that --trace lists, the second time under another name."""
-    counts = Counter(linked.loaded)
-    return frozenset(f"{name} x{count}" for name, count in counts.items())
+def _counted(loaded: Mapping[str, int]) -> frozenset[str]:
+    """Return the files that --trace lists, each with its count."""
+    return frozenset(f"{name} x{count}" for name, count in loaded.items())
 
 
 def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:

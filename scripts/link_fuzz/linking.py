@@ -33,10 +33,11 @@ _SECTIONS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """The commands of a compiler of C and of C++."""
+    """The commands of a compiler of C and of C++, and the options that end each link."""
 
     c: tuple[str, ...]
     cxx: tuple[str, ...]
+    last: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,7 @@ def link(case: Case, compiler: Compiler, pool: Path, scratch: Path) -> Linked:
     environment = dict(os.environ, TMPDIR=str(temporary), LC_ALL="C")
     steps = tuple(_run(step, here, environment, 0o022)[0] or 0 for step in case.steps)
     before = _files(here)
-    words = [*(compiler.cxx if case.is_cxx else compiler.c), *case.arguments]
+    words = [*(compiler.cxx if case.is_cxx else compiler.c), *case.arguments, *compiler.last]
     status, output, errors = _run(words, here, environment, case.umask)
     files = _files(here) - before - {case.output}
     files |= {f"TMPDIR/{name}" for name in _files(temporary)}
