@@ -182,7 +182,7 @@ def make_pool(group: int) -> Pool:
     needs: dict[str, tuple[str, ...]] = {}
     native: set[str] = set()
     strong = rng.randint(1, COUNT)
-    is_mixed = rng.random() < 0.4  # Units without IR decide the order of many sections.
+    is_mixed = rng.random() < 0.25  # Units without IR decide the order of many sections.
     for number in range(1, COUNT + 1):
         kind = rng.choices(("c", "cpp", "s"), (8, 2, is_mixed))[0]
         name = f"u{number}.{kind}"
