@@ -98,19 +98,22 @@ def test_an_archive_has_its_members(build: Build, tmp_path: Path) -> None:
         measure_file(archive)
 
 
-def test_a_description_names_machine_and_type(build: Build) -> None:
-    for name, description in (
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [
         ("clang", "x86-64 executable, position-independent"),
         ("clang fixed", "x86-64 executable"),
+        ("static pie", "x86-64 executable, position-independent"),
         ("gcc object", "x86-64 object"),
         ("riscv32", "RISC-V shared library"),
         ("arm thumb", "ARM executable"),
         ("mips", "MIPS shared library"),
-        ("static pie", "x86-64 executable, position-independent"),
         ("powerpc64", "PowerPC64 object"),
         ("rustc stripped", "x86-64 executable, position-independent, stripped"),
-    ):
-        assert analyse(build(*BUILDS[name])).binary.description == description
+    ],
+)
+def test_a_description_names_machine_and_type(build: Build, name: str, description: str) -> None:
+    assert analyse(build(*BUILDS[name])).binary.description == description
 
 
 def test_a_library_with_an_interpreter_is_a_library(build: Build) -> None:
@@ -172,6 +175,15 @@ def test_debug_information_in_the_older_compressed_form_is_read(
     assert relocations == expected.parts.get(Part.RELOCATIONS, PartSize()).total
 
 
+def test_an_object_without_symbols_is_stripped_if_it_has_code(build: Build, tmp_path: Path) -> None:
+    for source, names in (("int f(void) { return 1; }", ["f.o"]), ("", [])):
+        path = tmp_path / "f.o"
+        flags = ["--strip-all", "--remove-section=.note.GNU-stack"]
+        subprocess.run(["objcopy", *flags, build(source, "gcc -c"), path], check=True)
+        notes = measure_file(path).notes
+        assert [note.split()[1].rstrip(".") for note in notes] == names
+
+
 def test_addresses_lead_to_bytes_of_the_file(build: Build) -> None:
     binary = analyse(build("c", CLANG)).binary
     symbols = binary.symbols
@@ -183,7 +195,9 @@ def test_addresses_lead_to_bytes_of_the_file(build: Build) -> None:
 
 @given(data=st.data())
 def test_no_bytes_lead_to_a_traceback(build: Build, tmp_path: Path, data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(["clang", "clang++ -g", "gcc object", "x86", "mips", "arm"]))
+    name = data.draw(
+        st.sampled_from(["clang", "clang++ -g", "gcc object", "x86", "mips", "arm", "powerpc64"])
+    )
     original = build(*BUILDS[name]).read_bytes()
     mutated = bytearray(original)
     headers = int.from_bytes(original[40:48], "little") % len(original)

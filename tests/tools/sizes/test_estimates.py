@@ -183,3 +183,11 @@ def encode(places: list[int], word: int) -> list[int]:
 def test_packed_words_are_counted_as_they_are_encoded(slots: set[int], word: int) -> None:
     places = sorted(0x1000 + slot * word for slot in slots)
     assert count_packed_words(places, word) == len(encode(places, word))
+
+
+def test_variables_of_threads_are_not_called_unused(build: Build) -> None:
+    source = """
+        __thread int used[900] = {1};
+        int main(int count, char **words) { return used[count]; }
+    """
+    assert estimate(build(source, "gcc -O1"), "remove unused sections").loaded < 900

@@ -95,8 +95,9 @@ class ElfFile:
 
     @property
     def is_stripped(self) -> bool:
-        """True if it has no symbol table, apart from the dynamic linker's."""
-        return _SYMBOL_TABLE not in self.sections["kind"]
+        """True if it has no symbol table although there is code to name."""
+        has_code = self.is_linked or (self.sections["size"][self.is_code] > 0).any()
+        return bool(has_code) and _SYMBOL_TABLE not in self.sections["kind"]
 
     @property
     def is_for_linker(self) -> bool:
@@ -211,7 +212,7 @@ class ArchiveMember:
     name: str
     size: int
     uncounted: str
-    """What it is if its code is not counted; otherwise empty."""
+    """The kind of file if its code is not counted; otherwise empty."""
     binary: ElfFile | None
     """The ELF file; None for a member that is something else."""
 

@@ -35,8 +35,8 @@ _SCOPE = re.compile(
     r"Z(?:T[VTISCWH]|G[VR]|GT[tn]|Tc?(?:[hv](?:n?\d+_)+)+|[ZPKVRO])*"
     r"(?:N[rVKRHO]*(?P<name>\d{1,5})|N?[rVKRHO]*S[tabsiod]))"
 )
-"""What stands before the crate in Rust's mangled names, and before the outermost scope in C++'s:
-unlike demangled names, they do not begin with the type of the result."""
+"""The beginning of Rust's mangled names up to the crate, and of those of C++ up to the outermost
+scope. Demangled names may begin with the type of the result, and mangled ones do not."""
 _PATH = re.compile(r"([A-Za-z_]\w*)(?:<.*?>)?::")
 _GO = re.compile(r"^(?:go:|type:)?(?P<package>[\w.\-/~%]*?/?[\w\-~%]+)\.[\w(\[*]")
 _MAP_LLD = re.compile(r"^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) +\d+ {9}(\S.*):\([^()]*\)$", re.M)

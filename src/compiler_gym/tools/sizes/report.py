@@ -54,7 +54,7 @@ class SizeReport:
     suggestions: Sequence[Suggestion]
     """The remedies that would help, the best first; none for objects and archives."""
     notes: Sequence[str]
-    """What the numbers do not show, and what to do about it."""
+    """Files and names that are missing from the numbers, each with advice."""
 
     @property
     def loaded(self) -> int:
