@@ -292,6 +292,16 @@ static void *nameless(void *how) {
   return 0;
 }
 
+/* Files without a name, of a program that may be executed but not read. */
+static void unreadable(const char *program) {
+  static char block[1 << 20];
+  int from = open(program, O_RDONLY), to = open("copy", O_CREAT | O_WRONLY, 0111);
+  for (ssize_t length; (length = read(from, block, sizeof block)) > 0;) write(to, block, length);
+  close(to);
+  execl("copy", "copy", "nameless", "0", (char *)0);
+  puts("cannot execute");
+}
+
 /* A folder that its owner cannot list. */
 static void closed_folder(void) {
   char name[32];
@@ -427,7 +437,8 @@ int main(int count, char **words) {
   else if (is(name, "thread-forks")) in_thread(fork_and_pause, atol(words[2]), 0);
   else if (is(name, "first-leaves")) in_thread(take_in_thread, atol(words[2]), 1);
   else if (is(name, "deep")) deep(atol(words[2]), atol(words[3]));
-  else if (is(name, "nameless")) in_thread(nameless, atol(words[2]), 0);
+  else if (is(name, "nameless")) in_thread(nameless, atol(words[2]), count > 3);
+  else if (is(name, "unreadable")) unreadable(words[0]);
   else if (is(name, "closed-folder")) closed_folder();
   else if (is(name, "harmless")) harmless();
   else if (is(name, "crash")) raise(SIGSEGV);

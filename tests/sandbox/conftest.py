@@ -140,7 +140,7 @@ KINDS = [
     for kind in ("unshare", "bubblewrap", "limits")
     for user in ("self", "nobody")
 ]
-_CONTAINERS = [
+CONTAINERS = [
     pytest.param((user, kind), id=f"{kind}-{user}")
     for kind, user in (
         ("unshare", "container"), ("bubblewrap", "container"), ("limits", "container"),
@@ -158,7 +158,7 @@ def box(
     return made(user, kind, attacks, place, monkeypatch)
 
 
-@pytest.fixture(params=KINDS + _CONTAINERS)
+@pytest.fixture(params=KINDS + CONTAINERS)
 def every(
     request: pytest.FixtureRequest, attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Box:

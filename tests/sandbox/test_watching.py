@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import KINDS, Box, made
+from .conftest import CONTAINERS, KINDS, Box, made
 from .test_box import running, soon
 
-_LIMITS = [kind for kind in KINDS if "limits" in str(kind.id)]
+_LIMITS = [kind for kind in KINDS + CONTAINERS if "limits" in str(kind.id)]
 
 
 @pytest.fixture(params=_LIMITS)
@@ -86,9 +86,23 @@ def test_files_are_counted_however_deep_they_lie(limited: Box, depth: int) -> No
     assert limited.run("deep", depth, 8).stopped_by is None
 
 
+@pytest.mark.parametrize("leaves", [(), ("leaves",)], ids=["", "the first thread ends"])
 @pytest.mark.parametrize("how", [0, 1, 2], ids=["open", "open in a thread", "mapped"])
-def test_files_without_a_name_are_counted(limited: Box, how: int) -> None:
-    ran = limited.run("nameless", how, limits=replace(limited.limits, memory_bytes=1 << 30))
+def test_files_without_a_name_are_counted(limited: Box, how: int, leaves: tuple[str, ...]) -> None:
+    limits = replace(limited.limits, memory_bytes=1 << 30)
+    ran = limited.run("nameless", how, *leaves, limits=limits)
+    assert (ran.stopped_by, ran.stdout) == ("output", b"")
+
+
+def test_processes_that_have_ended_hide_nothing(limited: Box) -> None:
+    command = ["/usr/bin/python3", "-c", "import os, time\nos.fork() or os._exit(0)\ntime.sleep(1)"]
+    assert limited.run_command(command).stopped_by is None
+
+
+def test_a_program_that_cannot_be_read_cannot_hide_files(limited: Box) -> None:
+    if "bare" in limited.user:
+        pytest.skip("root without capabilities is shown nothing that root hides")
+    ran = limited.run("unreadable", limits=replace(limited.limits, memory_bytes=1 << 30))
     assert (ran.stopped_by, ran.stdout) == ("output", b"")
 
 

@@ -169,10 +169,23 @@ class Walk {
   }
 };
 
+// The kernel shows what a process has open to the `owner` of the process, but not if its program
+// may only be executed: it gives such a process to root, as threads that have ended.
+bool is_hidden(const char* path, pid_t pid, int thread, uid_t owner) {
+  struct stat found{};
+  char name[80], memory[64];
+  if (errno != EACCES || stat(path, &found) || found.st_uid == owner) return false;
+  std::snprintf(name, sizeof name, "/proc/%d/task/%d/statm", pid, thread);
+  return read_text(name, memory, sizeof memory) && std::atoll(memory) > 0;
+}
+
 // Adds the files without a name that a thread has open; `streams` are those that it was given.
-void add_open(Count& count, const char* path, const struct stat (&streams)[3]) {
+// Returns false for a thread that hides them.
+bool add_open(Count& count, pid_t pid, int thread, const struct stat (&streams)[3], uid_t owner) {
+  char path[80];
+  std::snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, thread);
   DIR* entries = opendir(path);
-  if (!entries) return;
+  if (!entries) return !is_hidden(path, pid, thread, owner);
   while (const dirent* entry = readdir(entries)) {
     struct stat found{};
     if (entry->d_name[0] == '.' || fstatat(dirfd(entries), entry->d_name, &found, 0)) continue;
@@ -182,12 +195,13 @@ void add_open(Count& count, const char* path, const struct stat (&streams)[3]) {
     if (S_ISREG(found.st_mode) && found.st_nlink == 0 && !is_ours) count.add(found);
   }
   closedir(entries);
+  return true;
 }
 
-// Adds what a process has mapped of files without a name.
-void add_mapped(Count& count, pid_t pid) {
-  char path[64], line[4608];
-  std::snprintf(path, sizeof path, "/proc/%d/maps", pid);
+// Adds what a thread has mapped of files without a name.
+void add_mapped(Count& count, pid_t pid, int thread) {
+  char path[80], line[4608];
+  std::snprintf(path, sizeof path, "/proc/%d/task/%d/maps", pid, thread);
   std::FILE* maps = std::fopen(path, "re");
   if (!maps) return;
   while (std::fgets(line, sizeof line, maps)) {
@@ -205,16 +219,17 @@ void add_mapped(Count& count, pid_t pid) {
   std::fclose(maps);
 }
 
-void add_nameless(Count& count, pid_t pid, const struct stat (&streams)[3]) {
+// Returns whether the process showed its files.
+bool add_nameless(Count& count, pid_t pid, const struct stat (&streams)[3], uid_t owner) {
   char path[64];
+  bool is_shown = true;
   std::snprintf(path, sizeof path, "/proc/%d/task", pid);
-  each_number(path, [&](int thread) {  // each may have descriptors of its own
+  each_number(path, [&](int thread) {  // each may have descriptors of its own, and the first end
     if (thread != pid && syscall(SYS_kcmp, pid, thread, files_of_process, 0, 0) == 0) return;
-    char name[80];
-    std::snprintf(name, sizeof name, "/proc/%d/task/%d/fd", pid, thread);
-    add_open(count, name, streams);
+    is_shown = add_open(count, pid, thread, streams, owner) && is_shown;
+    add_mapped(count, pid, thread);
   });
-  add_mapped(count, pid);
+  return is_shown;
 }
 
 }  // namespace
@@ -224,7 +239,13 @@ Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most) {
   count.held.is_whole = Walk(count, owner, most).through(folder);
   struct stat streams[3] = {};
   for (int i = 0; i < 3; ++i) fstat(i, &streams[i]);
-  for (int i = 0; i < seen.count; ++i) add_nameless(count, seen.all[i], streams);
+  // A program that is just being executed is hidden, too, but not twice.
+  static bool was_hidden = false;
+  bool is_shown = true;
+  for (int i = 0; i < seen.count; ++i)
+    is_shown = add_nameless(count, seen.all[i], streams, owner) && is_shown;
+  if (was_hidden && !is_shown) count.held.is_whole = false;
+  was_hidden = !is_shown;
   return count.held;
 }
 

@@ -84,15 +84,18 @@ int run_apart(const Orders& orders) {
   return 0;
 }
 
-// Whether `user` may work in the current folder; root may see what others may not.
-bool may_work_here(User user) {
-  setfsuid(user.user);
+// Looks at files as `user` does: root may see what others may not, but is shown their open files
+// only where it may trace them.
+void look_as(User user) {
   setfsgid(user.group);
+  setfsuid(user.user);
+}
+
+// Whether who looks at files may work in the current folder.
+bool may_work_here() {
   const int found = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool may = found >= 0 && faccessat(found, "..", X_OK, AT_EACCESS) == 0;
   if (found >= 0) close(found);
-  setfsuid(geteuid());
-  setfsgid(getegid());
   return may;
 }
 
@@ -122,11 +125,14 @@ int watch_here(const Orders& orders, pid_t parent) {
   Place place{{geteuid(), getegid()}, false, false, true, -1, scratch};
   const User other{nobody, nobody};
   if (orders.tier == Tier::limits && !orders.keeps_user && may_become_nobody()) {
-    if (give_folder(scratch, other) && may_work_here(other)) {
+    const bool is_given = give_folder(scratch, other);
+    look_as(other);
+    const bool is_other = is_given && may_work_here();
+    if (!is_other || sees_into_others()) look_as(place.user);
+    if (is_other)
       place = {other, true, false, false, -1, scratch};
-    } else {
+    else
       give_folder(scratch, place.user);
-    }
   }
   // To become somebody else, if only to look at files, is to be told no more of the parent's end.
   if (!end_with_parent(parent, SIGTERM)) return 1;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -141,6 +142,8 @@ bool tell(int told, const Told& said, int listener) {
     char nothing;
     if (read(ready, &nothing, 1) < 0) give_up(told, "wait");  // until the user is mapped
   }
+  setfsuid(geteuid());  // the watcher may look at files as the program
+  setfsgid(getegid());
   setsid();
   if (fchdir(place.scratch)) give_up(told, "change to its folder");
   const int rules = is_bounded && !place.is_first ? make_rules(orders, ".") : -1;

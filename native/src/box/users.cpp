@@ -15,6 +15,7 @@ namespace {
 
 constexpr unsigned to_become = 1U << CAP_SETUID | 1U << CAP_SETGID | 1U << CAP_CHOWN;
 constexpr unsigned to_mount = 1U << CAP_SYS_ADMIN;
+constexpr unsigned to_look = 1U << CAP_SYS_PTRACE;
 constexpr unsigned unmapped = ~0U;
 
 unsigned powers() {
@@ -58,6 +59,8 @@ bool may_become_nobody() {
          outside_of("/proc/self/uid_map", nobody) != unmapped &&
          outside_of("/proc/self/gid_map", nobody) != unmapped;
 }
+
+bool sees_into_others() { return powers() & to_look; }
 
 Identity identify(bool keeps_user) {
   const User self{geteuid(), getegid()}, other{nobody, nobody};

@@ -29,6 +29,9 @@ Identity identify(bool keeps_user);
 // Whether this process may give files to nobody, and become nobody.
 bool may_become_nobody();
 
+// Whether the kernel shows this process what those of other users have open.
+bool sees_into_others();
+
 // Gives the namespace of the process `pid` below the folder `processes`, a /proc, its users.
 bool map_users(int processes, pid_t pid, const char* users, const char* groups);
 
