@@ -149,11 +149,12 @@ class Case:
             )
             units.append(Unit(command, command.sources[0]))
         name = "all.a" if not self.program.is_shared else "all.o"
+        members = tuple((f"{number}.o", number) for number in range(len(units)))
         inputs = (
-            (Input(name, folder / name, tuple(units), is_lazy=True),)
+            (Input(name, folder / name, tuple(units), True, (1, 0), members),)
             if not self.program.is_shared
             else tuple(
-                Input(f"{number}.o", folder / f"{number}.o", (unit,))
+                Input(f"{number}.o", folder / f"{number}.o", (unit,), at=(number + 1, 0))
                 for number, unit in enumerate(units)
             )
         )

@@ -77,7 +77,7 @@ ALLOWED = {
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/elf.py": ({"gcc", "llvm"}, "what sections are called"),
     "tools/tune/commands/rust.py": ({"llvm"}, "a rustc is built on an LLVM"),
-    "tools/tune/builds/watch.py": (
+    "builds/watch.py": (
         {".bc", "llvm"},
         "rustc passes bitcode to a linker and deletes it, so it is kept and compiled here",
     ),

@@ -4,7 +4,13 @@
 import subprocess
 from pathlib import Path
 
-from compiler_gym.builds import is_archive, iterate_members, locate_members
+from compiler_gym.builds import (
+    is_archive,
+    is_thin_archive,
+    iterate_members,
+    locate_members,
+    read_members,
+)
 
 
 def test_members_come_as_they_were_put_in(tmp_path: Path) -> None:
@@ -45,3 +51,29 @@ def test_what_is_no_archive_is_none(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("!<arch")
     assert not is_archive(tmp_path / "text")
     assert not is_archive(tmp_path / "missing")
+
+
+def test_a_thin_archive_has_the_files_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    names = ["sub/a.o", "b.o", "c-" + "long" * 20 + ".o", "d.o"]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    subprocess.run(["ar", "rcsT", "lib.a", *names], cwd=tmp_path, check=True)
+    archive = tmp_path / "lib.a"
+    assert is_archive(archive)
+    assert is_thin_archive(archive)
+    (tmp_path / "d.o").unlink()
+    contents = [*(name.encode() for name in names[:3]), None]
+    assert list(read_members(archive)) == list(zip(names, contents, strict=True))
+    assert list(iterate_members(archive.read_bytes())) == [None]
+
+
+def test_members_are_read_with_their_names(tmp_path: Path) -> None:
+    for name in ("a.o", "b.o"):
+        (tmp_path / name).write_text(name)
+    words = ["ar", "qcs", "lib.a", "a.o", "b.o", "a.o"]
+    subprocess.run(words, cwd=tmp_path, check=True)
+    assert list(read_members(tmp_path / "lib.a")) == [
+        ("a.o", b"a.o"), ("b.o", b"b.o"), ("a.o", b"a.o"),
+    ]  # fmt: skip
+    assert not is_thin_archive(tmp_path / "lib.a")

@@ -20,6 +20,7 @@ from compiler_gym.builds import (
     measure_sizes,
     measure_unwinding,
     read_exported_symbols,
+    read_interface,
     read_needed_symbols,
 )
 from compiler_gym.errors import ProjectError
@@ -85,6 +86,39 @@ def test_symbols_are_exported_and_needed(program: Path) -> None:
     assert "twice" in read_needed_symbols(program.with_name("lib.a"))
 
 
+def test_other_definitions_replace_weak_and_common_symbols(tmp_path: Path) -> None:
+    source = "__attribute__((weak)) int a(void) { return 1; } int b; int c = 1; int d(void);"
+    (tmp_path / "x.c").write_text(f"{source} int e(void) {{ return a() + d(); }}\n")
+    subprocess.run(["cc", "-fcommon", "-c", "x.c"], cwd=tmp_path, check=True)
+    assert read_needed_symbols(tmp_path / "x.o") == {"a", "b", "d"}
+    subprocess.run(["ar", "rcs", "x.a", "x.o"], cwd=tmp_path, check=True)
+    assert "d" in read_needed_symbols(tmp_path / "x.a", {"x.o"})
+    assert read_needed_symbols(tmp_path / "x.a", {"y.o"}) == set()
+
+
+def test_the_interface_of_a_file_has_no_copies_and_no_weak_symbols(tmp_path: Path) -> None:
+    (tmp_path / "x.c").write_text("""
+        extern char **environ; extern int optind; __attribute__((weak)) int weak(void) { return 1; }
+        int strong(void) { return optind + !environ; } int main(void) { return strong() + weak(); }
+    """)
+    command = [
+        "cc",
+        "-no-pie",
+        "-fno-pic",
+        "-rdynamic",
+        "x.c",
+        "-Wl,--no-as-needed",
+        "-lm",
+        "-o",
+        "x",
+    ]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    symbols, libraries = read_interface(tmp_path / "x")
+    assert "optind" in read_exported_symbols(tmp_path / "x")
+    assert {"strong", "main", "weak", "optind"} & symbols == {"strong", "main"}
+    assert libraries == {"libm.so.6", "libc.so.6"}
+
+
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no program")
     with pytest.raises(ProjectError, match="is not a 64-bit"):
@@ -131,7 +165,7 @@ def test_a_damaged_file_is_read_or_refused_by_name(
     struct.pack_into(field, data, at, value % (1 << 8 * size))
     damaged = program.with_name("damaged")
     damaged.write_bytes(data[:cut])
-    for read in (measure_sizes, function_sizes, read_exported_symbols, read_needed_symbols):
+    for read in (measure_sizes, function_sizes, read_interface, read_needed_symbols):
         with suppress(ProjectError):
             read(damaged)
 
@@ -163,14 +197,15 @@ def test_symbols_and_sizes_are_those_of_the_tools_of_llvm(program: Path, many: P
         listed = subprocess.run(
             ["llvm-readelf-22", "-sW", path], capture_output=True, text=True, check=True
         ).stdout
-        row = re.compile(r"^ +\d+: [0-9a-f]+ +(\d+) (\w+) +\w+ +\w+ +(\w+) (\S+)$", re.MULTILINE)
+        row = re.compile(r"^ +\d+: [0-9a-f]+ +(\d+) (\w+) +(\w+) +\w+ +(\w+) (\S+)$", re.MULTILINE)
         table = listed[listed.index("'.symtab'") :]
         rows = [found.groups() for found in row.finditer(table)]
         functions = {
-            name: int(size) for size, kind, at, name in rows if kind == "FUNC" and at != "UND"
+            name: int(size) for size, kind, _, at, name in rows if kind == "FUNC" and at != "UND"
         }
         assert {name: size for name, size in functions.items() if size} == function_sizes(path)
-        assert {name for _, _, at, name in rows if at == "UND"} == read_needed_symbols(path)
+        needed = {name for _, _, bound, at, name in rows if at in ("UND", "COM") or bound == "WEAK"}
+        assert needed == read_needed_symbols(path)
         shown = subprocess.run(
             ["llvm-size-22", "-A", path], capture_output=True, text=True, check=True
         ).stdout
@@ -182,6 +217,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "none", tmp_path / "pipe", tmp_path / "a\0b"):
         assert not is_shared_library(path)
-        for read in (measure_sizes, function_sizes, read_exported_symbols, read_needed_symbols):
+        for read in (measure_sizes, function_sizes, read_interface, read_needed_symbols):
             with pytest.raises(ProjectError, match="cannot read"):
                 read(path)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from compiler_gym.builds.archives import (
         is_archive,
         is_bitcode,
+        is_thin_archive,
         iterate_members,
         locate_members,
+        read_members,
     )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
         RUST_OBJECT,
         SET_APART,
         SOURCE_LANGUAGES,
+        Argument,
         CompilerCommand,
         Mode,
         Source,
         is_listed,
+        iterate_arguments,
     )
     from compiler_gym.builds.command_words import split_command
     from compiler_gym.builds.compilation_database import read_database
@@ -44,6 +48,7 @@ if TYPE_CHECKING:
         measure_unwinding,
         read_code,
         read_exported_symbols,
+        read_interface,
         read_needed_symbols,
     )
 
@@ -56,6 +61,7 @@ __all__ = [
     "SET_APART",
     "SHARED",
     "SOURCE_LANGUAGES",
+    "Argument",
     "CompilerCommand",
     "Mode",
     "Sizes",
@@ -68,6 +74,8 @@ __all__ = [
     "is_elf",
     "is_listed",
     "is_shared_library",
+    "is_thin_archive",
+    "iterate_arguments",
     "iterate_members",
     "locate_members",
     "measure_sizes",
@@ -75,6 +83,8 @@ __all__ = [
     "read_code",
     "read_database",
     "read_exported_symbols",
+    "read_interface",
+    "read_members",
     "read_needed_symbols",
     "split_command",
 ]

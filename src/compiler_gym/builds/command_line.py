@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
+from typing import NamedTuple
 
+from compiler_gym.builds.watch import expand_response_files
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.files import read_regular
 
 __all__ = [
     "IR_SUFFIXES",
@@ -22,10 +23,12 @@ __all__ = [
     "RUST_OBJECT",
     "SET_APART",
     "SOURCE_LANGUAGES",
+    "Argument",
     "CompilerCommand",
     "Mode",
     "Source",
     "is_listed",
+    "iterate_arguments",
 ]
 
 SET_APART = (
@@ -173,7 +176,7 @@ class CompilerCommand:
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
         """Return the command whose first word is the compiler, run in `cwd`."""
         directory = Path(cwd or ".").absolute()
-        expanded = tuple(_without_launcher(list(_expand(words, directory))))
+        expanded = tuple(_without_launcher(expand_response_files([*words], str(directory))))
         if not expanded:
             raise BenchmarkInitError("the compiler command is empty")
         parts = _Parts()
@@ -260,39 +263,33 @@ class _Parts:
 
     def take(self, words: Sequence[str]) -> None:
         """Add every argument to its part."""
-        arguments = iter(words)
-        for word in arguments:
-            if word == "--":
-                for name in arguments:
-                    self._input(name)
-            elif word == "-" or not word.startswith("-"):
-                self._input(word)
+        for argument in iterate_arguments(words):
+            if argument.is_file:
+                self._input(argument.word)
             else:
-                self._option(word, arguments)
+                self._option(argument.word, argument.value)
 
-    def _option(self, word: str, rest: Iterator[str]) -> None:
+    def _option(self, word: str, value: str) -> None:
         mode = Mode.NOTHING if word.startswith(_PRINTING) else _MODES.get(word)
         if mode is not None:
             # The earliest phase wins, in any order of the flags.
             self.mode = min(self.mode, mode, key=_PHASES.index)
-        elif word in ("-o", "--output") or (word.startswith("-o") and not word.startswith("-ob")):
-            self.output = word[2:] if word[:2] == "-o" and word[2:] else _value(word, rest)
-        elif word == "-x" or word.startswith("-x"):
-            language = word[2:] or _value(word, rest)
+        elif word in _OUTPUT or (word.startswith("-o") and not word.startswith("-ob")):
+            self.output = value or word[2:]
+        elif word.startswith("-x"):
+            language = value or word[2:]
             self._language = None if language == "none" else language
         elif word == "-emit-llvm":
             self.emits_ir = True
-        elif word in _DROPPED_WITH_VALUE:
-            _value(word, rest)
         elif word in _LINK_WITH_VALUE:
-            self._link([word, _value(word, rest)])
+            self._link([word, value])
         elif word in _WITH_VALUE or word.startswith("-Xarch_"):
-            self.flags += [word, _value(word, rest)]
+            self.flags += [word, value]
         elif _LEVEL.fullmatch(word):
             self.level = word
         elif word.startswith(_LINK_PREFIXES) or word in _LINK_WORDS:
             self._link([word])
-        elif not _DROPPED.match(word):
+        elif word not in _DROPPED_WITH_VALUE and not _DROPPED.match(word):
             self.flags.append(word)
 
     def _input(self, name: str) -> None:
@@ -358,8 +355,42 @@ _WITH_VALUE = {"-I", "-D", "-U", "-F", "-G", "-include", "-imacros", "-isystem",
                "-working-directory", "-resource-dir", "-mthread-model", "-meabi", "--config",
                "--include", "--include-directory", "--define-macro",
                "--undefine-macro"}  # fmt: skip
+_OUTPUT = {"-o", "--output"}
+_ALL_WITH_VALUE = {"-x", *_OUTPUT, *_DROPPED_WITH_VALUE, *_LINK_WITH_VALUE, *_WITH_VALUE}
 _LAUNCHERS = {"ccache", "distcc", "sccache", "env", "libtool", "icecc"}
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+
+
+class Argument(NamedTuple):
+    """One argument of a command, with the value that follows it as a word of its own."""
+
+    at: int
+    """The position of `word`."""
+    word: str
+    value: str = ""
+    has_value: bool = False
+    is_file: bool = False
+    """True if it is the name of an input."""
+
+
+def iterate_arguments(words: Sequence[str]) -> Iterator[Argument]:
+    """Yield the arguments in `words`, which do not include the compiler.
+
+    >>> [argument.word for argument in iterate_arguments(["-o", "x", "a.o", "--", "-b.o"])]
+    ['-o', 'a.o', '-b.o']
+    """
+    rest = enumerate(words)
+    for at, word in rest:
+        if word == "--":
+            yield from (Argument(at, name, is_file=True) for at, name in rest)
+        elif word == "-" or not word.startswith("-"):
+            yield Argument(at, word, is_file=True)
+        elif not (word in _ALL_WITH_VALUE or word.startswith("-Xarch_")):
+            yield Argument(at, word)
+        elif at + 1 < len(words):
+            yield Argument(at, word, next(rest)[1], has_value=True)
+        else:
+            raise BenchmarkInitError(f"{word} needs a value, but the command ends after it")
 
 
 def is_listed(word: str, flags: tuple[str, ...] = SET_APART) -> bool:
@@ -377,13 +408,6 @@ def _as_file(name: str) -> str:
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
-def _value(option: str, rest: Iterator[str]) -> str:
-    value = next(rest, None)
-    if value is None:
-        raise BenchmarkInitError(f"{option} needs a value, but the command ends after it")
-    return value
-
-
 def _without_launcher(words: list[str]) -> list[str]:
     while len(words) > 1 and _ASSIGNMENT.match(words[0]):
         words = words[1:]
@@ -392,23 +416,6 @@ def _without_launcher(words: list[str]) -> list[str]:
         while words and ("=" in words[0] or words[0].startswith("--")):
             words = words[1:]
     return words
-
-
-def _expand(words: Sequence[str], cwd: Path, depth: int = 0) -> Iterator[str]:
-    for word in words:
-        if not word.startswith("@") or depth > 8:
-            yield word
-            continue
-        try:
-            text = read_regular(cwd / word[1:]).decode(errors="surrogateescape")
-        except OSError:
-            yield word
-            continue
-        try:
-            inner = shlex.split(text)
-        except ValueError as error:
-            raise BenchmarkInitError(f"cannot read the response file {word}: {error}") from error
-        yield from _expand(inner, cwd, depth + 1)
 
 
 def _detect_language(name: str, driver: str) -> str | None:

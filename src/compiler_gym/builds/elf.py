@@ -3,11 +3,11 @@
 
 import contextlib
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds.archives import beginning, is_archive, is_bitcode, iterate_members
+from compiler_gym.builds.archives import beginning, is_archive, is_bitcode, read_members
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 
@@ -25,6 +25,7 @@ __all__ = [
     "measure_unwinding",
     "read_code",
     "read_exported_symbols",
+    "read_interface",
     "read_needed_symbols",
 ]
 
@@ -32,8 +33,9 @@ _MAGIC = b"\x7fELF"
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
+_RELOCATION, _ENTRY = struct.Struct("<QQq"), struct.Struct("<QQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS, _PACKED = 2, 11, 2, 8, 19
-_RELOCATION_BYTES = 24
+_RELOCATION_BYTES = _RELOCATION.size
 """The size of a relocation that is not packed."""
 _PACKING_BYTES = 64
 """The cost of packing any: two more entries of the dynamic section, and the version of glibc that
@@ -46,6 +48,13 @@ _CODE = (
 """Sections of linked code: linkers may separate it by how often it runs. BOLT writes cold code to
 into a separate section, and keeps the old code in the file."""
 _UNWINDING = (".eh_frame", ".eh_frame_hdr", ".gcc_except_table")
+_STRONG, _WEAK = 1, 2
+"""The bindings of a symbol that files share."""
+_ABSOLUTE, _COMMON = 0xFFF1, 0xFFF2
+"""The sections of symbols that are numbers, such as versions, and that are common."""
+_RELOCATIONS, _DYNAMIC = 4, 6
+_COPIES = (5, 1024)
+"""The relocation that copies a variable of a library into a program, for x86-64 and AArch64."""
 _ELSEWHERE = 0xFFFF
 """The index in the header if the real index does not fit."""
 RELOCATABLE = 1
@@ -172,16 +181,44 @@ def read_exported_symbols(path: Path) -> set[str]:
     return {symbol.name for symbol in symbols if symbol.is_defined and symbol.name}
 
 
-def read_needed_symbols(path: Path) -> set[str]:
-    """Return the undefined symbols of the object or archive `path`."""
+def read_interface(path: Path) -> tuple[set[str], set[str]]:
+    """Return the strong symbols that the linked file `path` defines for others, and the libraries
+    that it needs."""
     data = _read(path)
-    parts = iterate_members(data) if is_archive(path) else (data,)
+    sections, libraries, copies = _sections(path, data), set[str](), set[int]()
+    for section in sections:
+        contents = (
+            _contents(path, data, section) if section.kind in (_RELOCATIONS, _DYNAMIC) else b""
+        )
+        if section.kind == _RELOCATIONS:
+            kinds = (info for _, info, _ in _RELOCATION.iter_unpack(_whole(contents, _RELOCATION)))
+            copies |= {info >> 32 for info in kinds if info & 0xFFFFFFFF in _COPIES}
+        elif contents:
+            names = _contents(path, data, _at(path, sections, section.link))
+            entries = _ENTRY.iter_unpack(_whole(contents, _ENTRY))
+            libraries |= {_string_at(path, names, at) for tag, at in entries if tag == 1}
+    symbols = {
+        symbol.name
+        for number, symbol in enumerate(_symbols(path, data, _DYNSYM))
+        if symbol.binding == _STRONG and symbol.section not in (0, _ABSOLUTE)
+        and number not in copies
+    }  # fmt: skip
+    return symbols, libraries
+
+
+def read_needed_symbols(path: Path, members: Container[str] | None = None) -> set[str]:
+    """Return the symbols of the object or archive `path` that other objects may define.
+
+    Definitions of another object also replace weak and common ones. If `members` are given, only
+    these members of the archive are read.
+    """
+    parts = read_members(path) if is_archive(path) else [("", _read(path))]
     return {
         symbol.name
-        for part in parts
-        if part is not None and part[:4] == _MAGIC
+        for name, part in parts
+        if part is not None and part[:4] == _MAGIC and (members is None or name in members)
         for symbol in _symbols(path, part, _SYMTAB)
-        if not symbol.is_defined and symbol.name
+        if symbol.name and (symbol.section in (0, _COMMON) or symbol.binding == _WEAK)
     }
 
 
@@ -191,6 +228,8 @@ class _Symbol:
     kind: int
     size: int
     is_defined: bool
+    binding: int
+    section: int
 
 
 def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
@@ -200,7 +239,9 @@ def _symbols(path: Path, data: bytes, table: int) -> Iterator[_Symbol]:
             names = _contents(path, data, _at(path, sections, section.link))
             contents = _contents(path, data, section)
             for name, info, _, index, _, size in _SYMBOL.iter_unpack(_whole(contents, _SYMBOL)):
-                yield _Symbol(_string_at(path, names, name), info & 15, size, index != 0)
+                yield _Symbol(
+                    _string_at(path, names, name), info & 15, size, index != 0, info >> 4, index
+                )
 
 
 def _sections(path: Path, data: bytes) -> list[_Section]:

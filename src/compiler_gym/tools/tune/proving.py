@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Test a tuned binary, and revert the decisions that break it.
 
-The user's run must have the same exit status and output as with the project's own build, and the
+The binary must export the same symbols and need the same libraries as the project's own build. The
+user's run must have the same exit status and output as with the project's own build, and the
 user's tests must pass. A failing decision is reverted; a bisection finds the failing pass.
 """
 
@@ -12,6 +13,7 @@ from pathlib import Path
 from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.front import FrontBuild, recommend_build
+from compiler_gym.tools.tune.interface import explain_difference
 from compiler_gym.tools.tune.measuring import RunOutcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
@@ -79,7 +81,11 @@ class Proof:
         )
 
     def is_well(self, path: Path) -> bool:
-        """Return whether the binary at `path` passes the run and the tests."""
+        """Return whether the binary at `path` has the original's interface, and passes the run and
+        the tests."""
+        if difference := self._difference(path):
+            self.says(f"refused a build of {self.subject.binary.name}, because it {difference}")
+            return False
         run = self.subject.run
         if run is not None:
             before, after = run.run(self.original), run.run(path)
@@ -92,6 +98,10 @@ class Proof:
         self.says(f"testing the tuned {self.subject.binary.name}")
         put(path, self.subject.binary.path)
         return any(self.check(self.tree).status == 0 for _ in range(2))
+
+    def _difference(self, path: Path) -> str:
+        is_library = self.subject.binary.is_shared
+        return explain_difference(self.original, path, is_library=is_library)
 
     def _keep_passing(self, found: Found) -> tuple[BinaryPlan, tuple[str, ...]]:
         """Return the plan without the failing decision, or without several if need be."""
@@ -108,6 +118,11 @@ class Proof:
             reverted.append(decision)
             if self._passes(remaining):
                 return remaining, tuple(reverted)
+        if difference := self._difference(self._make(remaining)):
+            raise ProjectError(
+                f"{self.subject.binary.name} differs from the project's own build when linked "
+                f"again, even without tuning: it {difference}; report this with the link command"
+            )
         failing = [name for name, path in found.rivals.items() if not self.is_well(path)]
         also = f", and so do the builds with {', '.join(failing)}" if failing else ""
         raise ProjectError(

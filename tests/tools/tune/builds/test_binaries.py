@@ -35,6 +35,12 @@ def test_a_relocatable_link_is_followed(tmp_path: Path) -> None:
     assert names(found(tmp_path, "sh", "-ec", text)["p"]) == ["main.c", "twice.c"]
 
 
+def test_a_relocatable_link_of_other_options_is_unknown(tmp_path: Path) -> None:
+    text = "$CC -c main.c twice.c && $CC -r -Wl,-x twice.o -o both.o && $CC main.o both.o -o p"
+    binary = found(tmp_path, "sh", "-ec", text)["p"]
+    assert [path.name for path in binary.unknown] == ["both.o"]
+
+
 def test_what_nobody_compiled_here_is_unknown(tmp_path: Path) -> None:
     text = (
         "echo '.globl twice\ntwice: mov %edi, %eax\nret' > twice.s && $CC -c twice.s -o t.o &&"

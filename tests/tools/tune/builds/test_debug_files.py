@@ -11,7 +11,9 @@ from compiler_gym.tools.tune.builds import (
     Binary,
     Driver,
     debug_name,
+    exchange_files,
     find_binaries,
+    name_objects,
     run_command,
     split_commands,
     with_debug,
@@ -32,12 +34,14 @@ def make(binary: Binary, folder: Path) -> Path:
     """Compile and link `binary` again, as a tuner does."""
     driver = Driver(("cc",), ("c++",))
     folder.mkdir()
-    objects = {unit: folder / f"{unit.path.stem}.o" for unit in binary.units}
+    objects = name_objects(binary, folder)
     for unit, path in objects.items():
+        path.parent.mkdir()
         run_command(driver.compile_words(unit, ["-O2", "-g0"], path), unit.command.cwd)
-    words = driver.link_words(
-        binary, lambda input: [str(objects[unit]) for unit in input.units], [], folder / "made"
-    )
+    exchange = exchange_files(binary, objects, folder)
+    for step in exchange.steps:
+        step.run()
+    words = driver.link_words(binary, exchange, [], folder / "made")
     run_command(words, binary.command.cwd)
     return folder / "made"
 

@@ -2,10 +2,11 @@
 """Record the build of a project, and work out which files each linked file is made of.
 
 ``asked`` reads the user's build command, ``recording`` runs it in a copy of the project's ``tree``
-and records every command (``watch`` stands in for the compilers), and ``configured`` handles the
-output of CMake and Meson. ``binaries`` finds the sources of each linked file, ``relinking`` builds
-it again with another compiler, ``link_map`` and ``debug_files`` describe its parts. ``protecting``
-prevents or reports writes to the project itself. This package does not depend on any compiler.
+and records every command (``builds/watch`` stands in for the compilers), and ``configured`` handles
+the output of CMake and Meson. ``linked_files`` reads the command that linked a file, ``binaries``
+finds its sources, ``relinking`` builds it again with another compiler, ``link_map`` and
+``debug_files`` describe its parts. ``protecting`` prevents or reports writes to the project itself.
+This package does not depend on any compiler.
 """
 
 from typing import TYPE_CHECKING
@@ -17,11 +18,8 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.builds.asked import build_asked
     from compiler_gym.tools.tune.builds.binaries import (
         Binary,
-        Input,
-        Unit,
         find_binaries,
         list_inputs,
-        list_linked_files,
         list_objects,
     )
     from compiler_gym.tools.tune.builds.configured import configuring
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
         read_linked_functions,
         symbols_beside,
     )
+    from compiler_gym.tools.tune.builds.linked_files import Input, Unit, list_linked_files
     from compiler_gym.tools.tune.builds.protecting import Protection
     from compiler_gym.tools.tune.builds.recording import (
         WATCH,
@@ -48,7 +47,14 @@ if TYPE_CHECKING:
         rust_variables,
         stand_in,
     )
-    from compiler_gym.tools.tune.builds.relinking import Driver, Place, run_command
+    from compiler_gym.tools.tune.builds.relinking import (
+        Driver,
+        Exchange,
+        Step,
+        exchange_files,
+        name_objects,
+        run_command,
+    )
     from compiler_gym.tools.tune.builds.shell import shell_comment, shell_text
     from compiler_gym.tools.tune.builds.tree import copy_tree, digest_files
 
@@ -57,11 +63,12 @@ __all__ = [
     "Binary",
     "Driver",
     "Event",
+    "Exchange",
     "Input",
     "LinkedFunction",
-    "Place",
     "Protection",
     "Recording",
+    "Step",
     "Unit",
     "build_asked",
     "bytes_by_file",
@@ -70,12 +77,14 @@ __all__ = [
     "copy_tree",
     "debug_name",
     "digest_files",
+    "exchange_files",
     "find_binaries",
     "find_compiled_driver",
     "list_inputs",
     "list_linked_files",
     "list_objects",
     "map_beside",
+    "name_objects",
     "read_linked_functions",
     "record_build",
     "run_command",

@@ -6,7 +6,7 @@ rules. Objects that no recorded command produced are linked as they are.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,55 +15,20 @@ from compiler_gym.builds import (
     SHARED,
     CompilerCommand,
     Mode,
-    Source,
     is_archive,
     is_elf,
-    iterate_members,
+    iterate_arguments,
+    read_members,
 )
+from compiler_gym.tools.tune.builds.linked_files import Input, Unit, list_linked_files
 from compiler_gym.tools.tune.builds.recording import Event
 
-__all__ = [
-    "Binary",
-    "Input",
-    "Origin",
-    "Unit",
-    "find_binaries",
-    "list_inputs",
-    "list_linked_files",
-    "list_objects",
-]
-
-_WHOLE = {"-Wl,--whole-archive": True, "-Wl,--no-whole-archive": False}
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One source, and the command that compiled it."""
-
-    command: CompilerCommand
-    source: Source
-
-    @property
-    def path(self) -> Path:
-        """The source file."""
-        return self.command.cwd / self.source.name
-
+__all__ = ["Binary", "Origin", "find_binaries", "list_inputs", "list_objects"]
 
 Origin = Callable[[str], "tuple[Unit, ...]"]
 """A function from the SHA-256 of an object to its sources; empty if these are unknown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """One file on the command line of a linker."""
-
-    word: str
-    """The argument of the command."""
-    path: Path
-    units: tuple[Unit, ...] = ()
-    """The sources of the file, if all are known."""
-    is_lazy: bool = False
-    """True if it is an archive from which only the needed members are linked."""
+_PARTIAL_LINK = {"-r", "-nostdlib", "-nostartfiles", "-no-pie"}
+"""The linker flags of a partial link whose objects can be linked instead of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +41,7 @@ class Binary:
     command: CompilerCommand
     """The command that linked it."""
     inputs: tuple[Input, ...]
-    """The linked files in order; sources that the command itself compiled come first."""
+    """The linked files in order."""
     root: Path
     """The tree of the project."""
 
@@ -101,11 +66,11 @@ class Binary:
 
     @property
     def unknown(self) -> tuple[Path, ...]:
-        """Objects and archives of unknown origin, without shared libraries."""
+        """Objects and archives with parts of unknown origin, without shared libraries."""
         return tuple(
             input.path
             for input in self.inputs
-            if not input.units and not is_elf(input.path, SHARED)
+            if not input.is_known and not is_elf(input.path, SHARED)
         )
 
 
@@ -127,8 +92,11 @@ def find_binaries(events: Iterable[Event], tree: Path) -> list[Binary]:
             linked |= {
                 _find_product(path.resolve()): (command, digest) for path, digest in hashes.items()
             }
-        elif units := _join_units([input.units for input in list_inputs(command, origin)]):
-            origins |= dict.fromkeys(hashes.values(), units)
+        elif _PARTIAL_LINK.issuperset(command.link_flags):
+            inputs = list_inputs(command, origin)
+            if all(input.is_known and not input.is_lazy for input in inputs):
+                units = tuple(unit for input in inputs for unit in input.units)
+                origins |= dict.fromkeys(hashes.values(), units)
     unchanged = (
         Binary(
             _name(path, tree), path, command, tuple(list_inputs(command, origin)), tree.resolve()
@@ -158,68 +126,35 @@ def list_objects(command: CompilerCommand) -> Iterator[tuple[Path, Unit]]:
             yield command.find_output(source), Unit(command, source)
 
 
-def list_inputs(command: CompilerCommand, origin: Origin) -> Iterable[Input]:
-    """Yield the inputs of the link `command`, its own sources first."""
-    for source in command.sources:
-        yield Input(source.name, command.cwd / source.name, (Unit(command, source),))
+def list_inputs(command: CompilerCommand, origin: Origin) -> list[Input]:
+    """Return the inputs of the link `command` in order, with the sources that `origin` knows."""
+    sources = {source.name: source for source in command.sources}
+    inputs = [
+        Input(name, command.cwd / name, (Unit(command, sources[name]),), at=(at + 1, 0))
+        for at, name, *_, is_file in iterate_arguments(command.words[1:])
+        if is_file and name in sources
+    ]
     for file in list_linked_files(command):
-        units = _list_units(file.path, origin)
-        if units or file.word in command.objects:
-            yield replace(file, units=units)
+        known = _find_units(file, origin)
+        if known.units or not file.is_library:
+            inputs.append(known)
+    return sorted(inputs, key=lambda input: input.at)
 
 
-def list_linked_files(command: CompilerCommand) -> Iterator[Input]:
-    """Yield the objects and archives that `command` names, without their sources."""
-    is_whole = False
-    folders = _folders(command)
-    for word in command.link_words:
-        is_whole = _WHOLE.get(word, is_whole)
-        path = command.cwd / word if word in command.objects else _library(word, folders)
-        if path is not None:
-            yield Input(word, path, (), is_archive(path) and not is_whole)
-
-
-def _folders(command: CompilerCommand) -> list[Path]:
-    """Return the library folders that the command names with ``-L``."""
-    words = command.link_words
-    names = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "-L"]
-    names += [word[2:] for word in words if word.startswith("-L") and word != "-L"]
-    return [command.cwd / name for name in names]
-
-
-def _library(word: str, folders: Sequence[Path]) -> Path | None:
-    """Return the project's archive for ``-lNAME``; None if the library is not an archive."""
-    if not word.startswith("-l") or word == "-l":
-        return None
-    name = word[2:]
-    for folder in folders:
-        if name.startswith(":"):
-            path = folder / name[1:]
-        else:
-            if (folder / f"lib{name}.so").exists():
-                return None
-            path = folder / f"lib{name}.a"
-        if path.is_file():
-            return path if is_archive(path) else None
-    return None
-
-
-def _list_units(path: Path, origin: Origin) -> tuple[Unit, ...]:
-    """Return the sources of `path`; empty if the origin of any part is unknown."""
+def _find_units(file: Input, origin: Origin) -> Input:
+    """Return `file` with its sources. An archive's member of several sources is unknown, because
+    they can only be linked together."""
     try:
-        data = path.read_bytes()
+        if not is_archive(file.path):
+            return replace(file, units=origin(_digest(file.path.read_bytes())))
+        units, members = list[Unit](), list[tuple[str, int | None]]()
+        for name, data in read_members(file.path):
+            known = () if data is None else origin(_digest(data))
+            members.append((name, len(units) if len(known) == 1 else None))
+            units += known if len(known) == 1 else ()
+        return replace(file, units=tuple(units), members=tuple(members))
     except OSError:
-        return ()
-    if not is_archive(path):
-        return origin(_digest(data))
-    return _join_units(
-        [() if member is None else origin(_digest(member)) for member in iterate_members(data)]
-    )
-
-
-def _join_units(parts: Sequence[tuple[Unit, ...]]) -> tuple[Unit, ...]:
-    """Return the sources of all `parts`; empty if those of any part are unknown."""
-    return tuple(unit for units in parts for unit in units) if all(parts) else ()
+        return file
 
 
 def _name(path: Path, tree: Path) -> str:

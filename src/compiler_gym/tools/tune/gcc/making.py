@@ -15,7 +15,16 @@ from threading import Lock
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import hash_file
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.builds import Binary, Driver, Input, Unit, run_command, symbols_beside
+from compiler_gym.tools.tune.builds import (
+    Binary,
+    Driver,
+    Step,
+    Unit,
+    exchange_files,
+    name_objects,
+    run_command,
+    symbols_beside,
+)
 from compiler_gym.tools.tune.gcc.choices import FAST
 from compiler_gym.tools.tune.gcc.profiling import name_units, profile_flags, unit_words, unpack
 
@@ -75,20 +84,12 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One command and its working directory."""
-
-    words: list[str]
-    cwd: Path
-
-
-@dataclass(frozen=True, slots=True)
 class Steps:
     """The commands that build one binary."""
 
     compile: dict[Unit, Step]
-    archive: list[Step]
-    """Commands that recreate the build's archives, from which GNU ld takes only needed members."""
+    archive: Sequence[Step]
+    """Commands that make the build's archives again."""
     link: Step
 
 
@@ -119,23 +120,10 @@ def build_steps(
         )
         for number, unit in enumerate(binary.units)
     }
-    archives: dict[str, Path] = {}
-    archive_steps: list[Step] = []
-    for input in binary.inputs:
-        if input.is_lazy and input.units and input.word not in archives:
-            path = folder / f"{len(archives)}.a"
-            archives[input.word] = path
-            members = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
-            archive_steps.append(Step([tools.ar, "rcsD", str(path), *members], folder))
-
-    def place(input: Input) -> list[str]:
-        if input.word in archives:
-            return [str(archives[input.word])]
-        return [str(objects[unit]) for unit in dict.fromkeys(input.units)]
-
+    exchange = exchange_files(binary, objects, folder / "archives", archiver=tools.ar)
     link_flags = [*flags, f"{_SEED}0", *linker]
-    words = tools.driver.link_words(binary, place, link_flags, output, strip=strip)
-    return Steps(compile_steps, archive_steps, Step(words, binary.command.cwd))
+    words = tools.driver.link_words(binary, exchange, link_flags, output, strip=strip)
+    return Steps(compile_steps, exchange.steps, Step(words, binary.command.cwd))
 
 
 def _object_flags(flags: Sequence[str]) -> list[str]:
@@ -174,9 +162,7 @@ class GccMaker:
 
     def objects(self, flags: Sequence[str]) -> dict[Unit, Path]:
         """Return the path of each source's object when compiled with `flags`."""
-        folder = self.folder / "objects" / self.key(flags)
-        units = self.binary.units
-        return {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(units)}
+        return name_objects(self.binary, self.folder / "objects" / self.key(flags))
 
     def _list_flags(self, plan: BinaryPlan) -> list[str]:
         """Return the compiler flags of `plan`, after unpacking its profile for GCC."""
@@ -217,14 +203,13 @@ class GccMaker:
         )  # fmt: skip
         with self._locks.setdefault(shared.name, Lock()):
             if not (shared / "done").is_file():
-                shared.mkdir(parents=True, exist_ok=True)
+                for path in objects.values():
+                    path.parent.mkdir(parents=True, exist_ok=True)
                 with ThreadPoolExecutor(jobs) as pool:
-                    list(pool.map(_run, steps.compile.values()))
+                    list(pool.map(Step.run, steps.compile.values()))
                 (shared / "done").touch()
-        for step in steps.archive:
-            Path(step.words[2]).unlink(missing_ok=True)
-            _run(step)
-        _run(steps.link)
+        for step in (*steps.archive, steps.link):
+            step.run()
 
     def key(self, flags: Sequence[str]) -> str:
         """Return the name of the folder with the objects compiled with `flags`."""
@@ -245,10 +230,6 @@ class GccMaker:
             raise ProjectError("strip not found; install it with `apt install binutils`")
         run_command(["strip", "-s", str(linked), "-o", str(output)], self.folder)
         return output
-
-
-def _run(step: Step) -> None:
-    run_command(step.words, step.cwd)
 
 
 def _folders(path: Path) -> Iterator[Path]:

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.builds import Binary, shell_comment, shell_text
-from compiler_gym.tools.tune.gcc.making import Step, Tools, build_steps, list_flags
+from compiler_gym.tools.tune.builds import Binary, Step, name_objects, shell_comment, shell_text
+from compiler_gym.tools.tune.gcc.making import Tools, build_steps, list_flags
 from compiler_gym.tools.tune.gcc.profiling import profile_flags
 
 __all__ = ["write_script"]
@@ -21,10 +21,10 @@ def write_script(tools: Tools, binary: Binary, plan: BinaryPlan) -> str:
     out = Path(_OUT)
     folder, target = out / "made" / binary.name, out / binary.name
     counts = folder / "profile"
-    objects = {unit: folder / f"{n}-{unit.path.stem}.o" for n, unit in enumerate(binary.units)}
+    objects = name_objects(binary, folder)
     flags = [*list_flags(plan), *(profile_flags(counts) if plan.profile else ())]
     steps = build_steps(tools, binary, flags, plan.linker, objects, folder=folder, output=target)
-    new_folders = [str(folder), str(target.parent)]
+    new_folders = [str(path.parent) for path in (*objects.values(), target)]
     profile = list[list[str]]()
     if plan.profile:
         new_folders.append(str(counts))

@@ -51,7 +51,7 @@ class LlvmMaker:
     def make(self, name: str) -> Path:
         """Return the stripped binary; raise `ProjectError` or `PlanError` if the build fails."""
         (self.linker.folder / name).mkdir(parents=True, exist_ok=True)
-        return self.linker.link_one(name, self._object(), self.plan.linker)
+        return self.linker.link_one(name, self._object(), self.whole.units, self.plan.linker)
 
     def forget(self, keep: Iterable[BinaryPlan]) -> None:
         """Delete the kept files of all plans except those in `keep`."""

@@ -12,7 +12,14 @@ from pathlib import Path
 
 from compiler_gym.envs.llvm.toolchain import join_pipelines, tool_name
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.builds import Binary, Input, Unit, shell_comment, shell_text
+from compiler_gym.tools.tune.builds import (
+    Binary,
+    Unit,
+    exchange_files,
+    name_objects,
+    shell_comment,
+    shell_text,
+)
 from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
 from compiler_gym.tools.tune.llvm.link_time import BOLT, RELOCATIONS, bolt_words
 from compiler_gym.tools.tune.llvm.linking import (
@@ -77,19 +84,16 @@ def _require_plugin(plan: BinaryPlan) -> list[str]:
 def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:
     profile = f"{_HERE}/{plan.profile}" if plan.profile else ""
     flags = link_time_flags(replace(plan, profile=profile))
-    units = binary.units
-    objects = {unit: out / f"{number}.o" for number, unit in enumerate(units)}
-    lines = [_in(unit, compile_words(unit, flags, objects[unit]), binary) for unit in units]
-
-    def place(input: Input) -> list[str]:
-        paths = [str(objects[unit]) for unit in dict.fromkeys(input.units)]
-        return ["-Wl,--start-lib", *paths, "-Wl,--end-lib"] if input.is_lazy else paths
-
+    objects = name_objects(binary, out)
+    lines = [_shell(["mkdir", "-p", *(str(path.parent) for path in objects.values())], binary)]
+    lines += [_in(unit, compile_words(unit, flags, objects[unit]), binary) for unit in objects]
+    exchange = exchange_files(binary, objects, out / "archives")
+    lines += [_at(step.cwd, step.words, binary) for step in exchange.steps]
     late = [*flags, *late_flags(plan)]
     if BOLT not in plan.after:
-        return [*lines, _at(binary.command.cwd, link_words(binary, place, late, target), binary)]
+        return [*lines, _at(binary.command.cwd, link_words(binary, exchange, late, target), binary)]
     linked = target.with_name(f"{target.name}.linked")
-    command = link_words(binary, place, [*late, RELOCATIONS], linked, strip=False)
+    command = link_words(binary, exchange, [*late, RELOCATIONS], linked, strip=False)
     layout = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
     return [*lines, _at(binary.command.cwd, command, binary), _shell(layout, binary)]
 
@@ -113,10 +117,9 @@ def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[
     optimise = [tool_name("opt"), "-discard-value-names", f"-passes={pipeline}", str(linked)]
     lines.append(_shell([*optimise, "-o", str(module)], binary))
     lines.append(_shell(code_words(binary, plan, module, code), binary))
-    first = next(input for input in binary.inputs if input.units)
-    command = link_words(
-        binary, lambda input: [str(code)] if input is first else [], plan.linker, target
-    )
+    exchange = exchange_files(binary, dict.fromkeys(units), out / "archives", program=code)
+    lines += [_at(step.cwd, step.words, binary) for step in exchange.steps]
+    command = link_words(binary, exchange, plan.linker, target)
     return [*lines, _at(binary.command.cwd, command, binary)]
 
 

@@ -1,28 +1,47 @@
 # SPDX-License-Identifier: MIT
-"""Link all sources of a binary into one module, and find the symbols that must stay visible."""
+"""Link the sources of a binary into one module, and find the symbols that must stay visible.
+
+The linker itself lists the members of archives that the build's own link contains, because it alone
+knows the rules. What the list leaves open stays outside the module, in the object of the build.
+"""
 
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
-from compiler_gym.builds import read_exported_symbols, read_needed_symbols
+from compiler_gym.builds import (
+    RELOCATABLE,
+    is_archive,
+    is_elf,
+    read_exported_symbols,
+    read_needed_symbols,
+)
 from compiler_gym.datasets import Benchmark
-from compiler_gym.envs.llvm.programs import select_members
 from compiler_gym.envs.llvm.toolchain import run_engine
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.llvm.linking import compile_words, run
+from compiler_gym.tools.tune.builds import Binary, Unit, exchange_files
+from compiler_gym.tools.tune.llvm.linking import compile_words, link_words, run
 
 __all__ = ["FRONT_END", "Whole", "make_whole"]
 
 FRONT_END = ("-Oz", "-g0", "-fno-ident", "-Xclang", "-disable-llvm-passes", "-emit-llvm")
 """Flags that stop clang after the front end: unoptimised IR with the attributes of -Oz."""
 
-_BINDING = ("--wrap", "--defsym", "--version-script", "--dynamic-list", "--symbol-ordering")
+_BINDING = re.compile(
+    r"(^|,)(-[TRuey]|--?(wrap|defsym|version-script|dynamic-list|symbol-ordering|undefined|entry|"
+    r"require-defined|init|fini|script|default-script|retain-symbols|just-symbols|keep-unique)|@)"
+)
 """Linker options that refer to symbols: with any of these, all symbols stay visible."""
+_MEMBER = re.compile(r"(.+)\((.+)\)")
+"""A member of an archive, as linkers print it."""
+
+_Name = tuple[Path, str]
+"""A linked file, and the member of it if it is an archive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +84,25 @@ def make_whole(binary: Binary, reference: Path, *, jobs: int, flags: tuple[str, 
 
     `flags` are passed to the front end after the project's own flags.
     """
-    units = binary.units
+    link = _read_link(binary)
+    return _make_whole(binary, reference, link, jobs, flags)
 
+
+def _make_whole(
+    binary: Binary, reference: Path, link: "_Link", jobs: int, flags: tuple[str, ...]
+) -> Whole:
     def compile_unit(unit: Unit) -> bytes:
         return _front_end(unit, flags)
 
     with ThreadPoolExecutor(jobs) as pool:
-        modules = dict(
-            zip(units, pool.map(compile_unit, units), strict=True)
-        )  # fmt: skip
-    needed = set[str]().union(
-        *(read_needed_symbols(path) for path in binary.unknown if path.is_file())
-    )
-    linked_units = _list_linked_units(binary, modules, sorted(needed))
-    parts = [modules[unit] for unit in linked_units]
-    linked = parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=600)[0]
+        parts = list(pool.map(compile_unit, link.units))
+    module = parts[0] if len(parts) == 1 else run_engine("link", parts, timeout=600)[0]
     return Whole(
-        linked,
-        tuple(linked_units),
-        _find_visible(binary, reference, needed, linked),
+        module,
+        link.units,
+        _find_visible(binary, reference, link.needed, module),
         flags,
-        lambda other: make_whole(binary, reference, jobs=jobs, flags=other),
+        lambda other: _make_whole(binary, reference, link, jobs, other),
     )
 
 
@@ -96,38 +113,103 @@ def _front_end(unit: Unit, flags: Sequence[str]) -> bytes:
         return output.read_bytes()
 
 
-def _list_linked_units(
-    binary: Binary, modules: dict[Unit, bytes], needed: Sequence[str]
-) -> list[Unit]:
-    """Return the units that a linker would use: from archives, only the members it needs."""
-    plain = [unit for input in binary.inputs if not input.is_lazy for unit in input.units]
-    plain = list(dict.fromkeys(plain))
-    archives = [
-        [unit for unit in input.units if unit not in plain]
-        for input in binary.inputs
-        if input.is_lazy
-    ]
-    by_module = {modules[unit]: unit for units in archives for unit in reversed(units)}
-    members = select_members(
-        [modules[unit] for unit in plain],
-        [[modules[unit] for unit in units] for units in archives],
-        wanted=(*(() if binary.is_shared else ("main",)), *needed),
-        timeout=600,
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """The contents of the build's own link."""
+
+    units: tuple[Unit, ...]
+    """The sources that are linked exactly once, in link order."""
+    needed: frozenset[str]
+    """The symbols that all other linked objects need."""
+
+
+def _read_link(binary: Binary) -> _Link:
+    """Link the build's own files, and return what the linker lists."""
+    own = {input.units[0] for input in binary.inputs if input.word in _sources(binary)}
+    with scratch_directory("linking") as name:
+        folder = Path(name).resolve()
+        objects = {unit: folder / f"{number}.o" for number, unit in enumerate(own)}
+        for unit, path in objects.items():
+            run(compile_words(unit, (), path), unit.command.cwd)
+        exchange = exchange_files(binary, objects, folder)
+        command = link_words(binary, exchange, ["-Wl,--trace"], folder / "linked")
+        linked = [
+            _read_name(line, binary.command.cwd)
+            for line in run(command, binary.command.cwd).splitlines()
+        ]
+    names = _list_names(binary, objects)
+    units = _choose_units(names, linked)
+    return _Link(units, frozenset(_list_needed(names, linked, set(units))))
+
+
+def _sources(binary: Binary) -> set[str]:
+    return {source.name for source in binary.command.sources}
+
+
+def _read_name(line: str, cwd: Path) -> _Name:
+    match = _MEMBER.fullmatch(line)
+    name, member = match.groups() if match else (line, "")
+    return (cwd / name).resolve(), member
+
+
+def _list_names(binary: Binary, objects: Mapping[Unit, Path]) -> dict[_Name, list[Unit | None]]:
+    """Return the sources of each input by its name; members of one name are together."""
+    names = dict[_Name, list[Unit | None]]()
+    for path, input in {input.path: input for input in binary.inputs}.items():
+        if not input.members:
+            path = objects.get(input.units[0], path) if input.units else path
+            names[path.resolve(), ""] = [*input.units] or [None]
+        for member, number in input.members:
+            unit = None if number is None else input.units[number]
+            names.setdefault((path.resolve(), Path(member).name), []).append(unit)
+    return names
+
+
+def _choose_units(
+    names: Mapping[_Name, Sequence[Unit | None]], linked: Sequence[_Name]
+) -> tuple[Unit, ...]:
+    """Return the sources that are linked once; those of one object only together."""
+    counts, times = Counter(linked), Counter[Unit]()
+    for name, units in names.items():
+        expected = len(units) if name[1] else 1
+        for unit in units:
+            if unit is not None and counts[name]:
+                times[unit] += 1 if counts[name] == expected else 2
+    chosen = {unit for unit, count in times.items() if count == 1}
+    objects = [{*units} for (_, member), units in names.items() if not member]
+    while split := [units for units in objects if units & chosen and units - chosen]:
+        chosen.difference_update(*split)
+    order = (unit for name in linked for unit in names.get(name, ()) if unit in chosen)
+    return tuple(dict.fromkeys(filter(None, order)))
+
+
+def _list_needed(
+    names: Mapping[_Name, Sequence[Unit | None]], linked: Sequence[_Name], units: Set[Unit]
+) -> set[str]:
+    """Return the symbols that objects outside of the module may need."""
+    outside = dict[Path, set[str]]()
+    for path, member in (*linked, *names):
+        if not set(names.get((path, member), [None])) <= units:
+            outside.setdefault(path, set()).add(member)
+    return set[str]().union(
+        *(
+            read_needed_symbols(path, members)
+            for path, members in outside.items()
+            if is_archive(path) or is_elf(path, RELOCATABLE)
+        )
     )
-    return list(dict.fromkeys([*plain, *(by_module[module] for module in members)]))
 
 
 def _find_visible(
-    binary: Binary, reference: Path, needed: set[str], module: bytes
+    binary: Binary, reference: Path, needed: Set[str], module: bytes
 ) -> tuple[str, ...] | None:
-    words = binary.command.link_words
-    if any(option in word for word in words for option in _BINDING) or "-T" in words:
+    scripts = (i.path for i in binary.inputs if not i.units and i.word not in _sources(binary))
+    if any(map(_BINDING.search, binary.command.words)) or binary.is_shared:
         return None
-    if binary.is_shared:
+    if any(not is_elf(path) and not is_archive(path) for path in scripts):
         return None
-    requested = [words[at + 1] for at, word in enumerate(words[:-1]) if word in ("-u", "-e")]
     (text,) = run_engine("symbols", [module], timeout=600)
     defined = set(text.decode().partition("\0")[0].split("\n")) - {""}
     # Without the C library a program starts at _start; main always stays visible.
     entry = {"_start"} if "main" not in defined else set[str]()
-    return tuple(sorted(defined & {*read_exported_symbols(reference), *needed, *requested, *entry}))
+    return tuple(sorted(defined & {*read_exported_symbols(reference), *needed, *entry}))

@@ -86,7 +86,8 @@ class CorpusProgram:
             source.write_bytes(module)
             name = f"{number}.o"
             command = CompilerCommand.parse(["cc", "-c", source.name, "-o", name], folder)
-            inputs.append(Input(name, folder / name, (Unit(command, command.sources[0]),)))
+            unit = Unit(command, command.sources[0])
+            inputs.append(Input(name, folder / name, (unit,), at=(number + 1, 0)))
         arguments = ["c++" if self.is_cxx else "cc", *(input.word for input in inputs)]
         arguments += [
             *(["-shared"] if self.is_shared else []),

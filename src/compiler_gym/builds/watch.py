@@ -20,6 +20,16 @@ RUST_CODE = ["-w", "-O2", "-fPIC", "-ffunction-sections", "-fdata-sections",
              "-Xclang", "-disable-llvm-passes"]  # fmt: skip
 """Flags with which clang generates the code of rustc's modules as rustc does."""
 
+PIECES = re.compile(
+    r"""[ \t\n\v\f\r]+|'((?:[^\\']|\\.)*)(?:'|\\?\Z)|"((?:[^\\"]|\\.)*)(?:"|\\?\Z)"""
+    r"""|((?:[^ \t\n\v\f\r'"\\]|\\.)+)|\\()\Z""",
+    re.DOTALL,
+)
+"""Blanks, or a piece of an argument: in single or double quotes, which the end of the file closes,
+or plain; a backslash at the end is dropped."""
+ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+MOST_FILES = 2000
+
 
 def outputs(words: "list[str]") -> "list[str]":
     """Return the files that a command may have written."""
@@ -43,18 +53,41 @@ def digest(path: str) -> str:
         return ""
 
 
-def expand_response_files(words: "list[str]") -> "list[str]":
-    """Replace response files, which the build may delete, by the arguments in these."""
-    import shlex
+def expand_response_files(words: "list[str]", cwd: str = "") -> "list[str]":
+    """Replace response files, which a build may delete, by the arguments in these, as GCC does.
 
-    arguments: list[str] = []
-    for word in words:
-        if word.startswith("@") and os.path.isfile(word[1:]):
-            with open(word[1:], errors="surrogateescape") as file:
-                arguments += expand_response_files(shlex.split(file.read()))
+    A name that is not a regular file stays an argument. A file that contains itself is read only
+    until `MOST_FILES`, at which GCC gives up.
+    """
+    todo, arguments, left = words[::-1], list[str](), MOST_FILES
+    while todo:
+        word = todo.pop()
+        path = os.path.join(cwd, word[1:])
+        if left and word.startswith("@") and "\0" not in word and os.path.isfile(path):
+            with open(path, "rb") as file:
+                todo += split_response_file(file.read())[::-1]
+            left -= 1
         else:
             arguments.append(word)
     return arguments
+
+
+def split_response_file(data: bytes) -> "list[str]":
+    r"""Return the arguments in a response file: blanks separate them, and a backslash escapes any
+    character, in quotes too.
+
+    >>> split_response_file(b"-DA='\\\"x y\\\"' '' \"b")
+    ['-DA="x y"', '', 'b']
+    """
+    arguments, pieces = list[str](), list[str]()
+    text = data.partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    for match in PIECES.finditer(text):
+        if match.lastindex is not None:  # not blanks
+            pieces.append(ESCAPED.sub(r"\1", match[match.lastindex]))
+        elif pieces:
+            arguments.append("".join(pieces))
+            pieces = []
+    return [*arguments, "".join(pieces)] if pieces else arguments
 
 
 def keep_rust_files(words: "list[str]", before: "list[str]") -> "list[str]":
