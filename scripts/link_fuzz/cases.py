@@ -154,7 +154,7 @@ class _Maker:
         if rng.random() < 0.15:
             chunks.append(rng.choice(_SHARED))
         if rng.random() < 0.03:
-            chunks.append((chunks[0][0],))
+            chunks.append(chunks[0])
         return [*chunks, ("wrap.o",)] if rng.random() < 0.1 else chunks
 
     def _object(self, unit: str) -> str:
