@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym.datasets import RunCase
+
 from .conftest import CONTAINERS, KINDS, Box, made
 from .test_box import running, soon
 
@@ -92,6 +94,17 @@ def test_files_without_a_name_are_counted(limited: Box, how: int, leaves: tuple[
     limits = replace(limited.limits, memory_bytes=1 << 30)
     ran = limited.run("nameless", how, *leaves, limits=limits)
     assert (ran.stopped_by, ran.stdout) == ("output", b"")
+
+
+def test_without_a_sandbox_a_program_that_cannot_be_read_may_run(
+    attacks: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = made("nobody", "none", attacks, place, monkeypatch)
+    copy = place / "unreadable"
+    copy.write_bytes(attacks.read_bytes())
+    copy.chmod(0o711)
+    ran = box.run_command([copy], RunCase(("threads", "1")))
+    assert (ran.stopped_by, ran.stdout) == (None, b"threads 1\n")
 
 
 def test_processes_that_have_ended_hide_nothing(limited: Box) -> None:

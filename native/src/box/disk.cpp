@@ -244,7 +244,7 @@ Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most) {
   bool is_shown = true;
   for (int i = 0; i < seen.count; ++i)
     is_shown = add_nameless(count, seen.all[i], streams, owner) && is_shown;
-  if (was_hidden && !is_shown) count.held.is_whole = false;
+  count.held.is_shown = is_shown || !was_hidden;
   was_hidden = !is_shown;
   return count.held;
 }

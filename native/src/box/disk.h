@@ -12,8 +12,8 @@ namespace compiler_gym::box {
 struct Held {
   long long bytes = 0;
   unsigned long files = 0;
-  // Not counted are folders that are moved about below many others, and what processes hide.
-  bool is_whole = true;
+  bool is_whole = true;  // folders that are moved about below many others cannot be counted
+  bool is_shown = true;  // a process may hide what it has open
 };
 
 // Counts what is in `folder`, links not followed, up to `most` files, and what `seen` have open.

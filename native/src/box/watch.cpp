@@ -101,6 +101,7 @@ bool is_folder_full(const Orders& orders, const Place& place) {
   if (place.is_first) return false;
   const Held held = held_in(place.scratch, seen, place.user.user, held_before.files + most_files);
   const long long files = static_cast<long long>(held.files - held_before.files);
+  if (!held.is_shown && orders.tier == Tier::limits) return true;
   return !held.is_whole || files > static_cast<long long>(most_files) ||
          held.bytes - held_before.bytes + files * inode_bytes > orders.scratch_bytes;
 }
