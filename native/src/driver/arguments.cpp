@@ -190,20 +190,16 @@ class Reader {
 
   // lld looks through all folders, also through those that come after the library.
   void find_library(std::string_view name, bool prefers_archives) {
-    for (const std::string& folder : call.folders) {
-      const auto exists = [&](const std::string& file) {
+    Words names = {"lib" + std::string(name) + ".a"};
+    if (!prefers_archives) names.insert(names.begin(), "lib" + std::string(name) + ".so");
+    if (name.starts_with(':')) names = {std::string(name.substr(1))};
+    for (const std::string& folder : call.folders)
+      for (const std::string& file : names) {
         struct stat facts;
-        return !stat((folder + '/' + file).c_str(), &facts);
-      };
-      std::string file = "lib" + std::string(name) + ".a";
-      if (name.starts_with(':'))
-        file = name.substr(1);
-      else if (!prefers_archives && exists("lib" + std::string(name) + ".so"))
+        if (stat((folder + '/' + file).c_str(), &facts)) continue;
+        call.files.push_back(folder + '/' + file);
         return;
-      if (!exists(file)) continue;
-      call.files.push_back(folder + '/' + file);
-      return;
-    }
+      }
   }
 
   std::vector<std::pair<std::string, bool>> libraries_;

@@ -62,8 +62,7 @@ class Survey {
   // Clang's own temporary objects lie in the folder `scratch`: nobody has edited them.
   Survey(const LinkCall& call, std::string scratch) : scratch_(std::move(scratch)) {
     for (const std::string& path : call.scripts) {
-      const auto text = read_regular(path);
-      if (!text || names_files(*text)) refuse(path + " places sections by the names of files");
+      read_script(path, read_regular(path).value_or("INCLUDE"));
     }
     for (const std::string& path : call.files)
       if (!is_of_system(path)) read(path);
@@ -80,6 +79,13 @@ class Survey {
     if (contents.why_native.empty()) contents.why_native = why;
   }
 
+  void read_script(const std::string& path, std::string_view text) {
+    if (names_files(text))
+      refuse("the linker script " + path + " chooses sections by the names of files");
+    if (text.find("INPUT") != text.npos || text.find("GROUP") != text.npos)
+      refuse("the linker script " + path + " names files to link");
+  }
+
   void read(const std::string& path) {
     if (!scratch_.empty() && path.starts_with(scratch_))
       if (const Finished done = finish_object(path); !done.why_native.empty()) {
@@ -94,8 +100,7 @@ class Survey {
         add(path + '(' + std::string(member) + ')', part);
       });
     } else if (is_script(*data)) {
-      if (names_files(*data) && data->find("SECTIONS") != data->npos)
-        refuse(path + " places sections by the names of files");
+      read_script(path, *data);
     } else {
       add(path, *data);
     }

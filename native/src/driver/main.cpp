@@ -19,9 +19,6 @@ namespace compiler_gym::driver {
 
 namespace {
 
-// Where a recipe has no say: machine code that is small, linked as the rest of the build is.
-const Words native = {"-Oz", "-fno-lto", "-fuse-ld=lld"};
-
 void say(const Request& request, const std::string& text) {
   const std::string line = "compiler-gym " + request.verb + ": " + text + '\n';
   fputs(line.c_str(), stderr);
@@ -67,17 +64,48 @@ class RecipeCall {
   int run() {
     const bool is_apart = std::ranges::any_of(
         whole_, [&](const std::string& word) { return is_set_apart(word, recipe_.set_apart); });
-    if (is_apart || call_.is_cut_short || call_.inputs.empty()) return run_plainly({});
-    if (call_.kind == Kind::other) return run_plainly({"-Oz"});
-    if (call_.kind == Kind::object) return call_.is_question ? run_plainly(native) : compile();
-    if (call_.is_question || recipe_.linker.empty()) return run_plainly(native);
-    if (is_lld(call_.linker)) return link();
-    say(request_, call_.outputs[0] + ": linked without " + request_.label() +
-                      ", which needs lld: " + call_.linker + " is used");
-    return run_plainly({"-Oz", "-fno-lto"});
+    if (is_apart || call_.is_cut_short) return run_plainly({});
+    if (call_.inputs.empty() || call_.kind == Kind::other) return answer();
+    const bool has_other_linker = !is_lld(call_.linker);
+    Words native = {"-Oz", "-fno-lto"};
+    if (!has_other_linker) native.push_back("-fuse-ld=lld");
+    // GNU's assembler does not know the section that IR is put into.
+    const bool is_native = call_.is_question || recipe_.linker.empty() ||
+                           std::ranges::find(whole_, "-fno-integrated-as") != whole_.end();
+    if (is_native) return run_plainly(native);
+    if (call_.kind == Kind::object) return compile(native);
+    if (!has_other_linker) return link(native);
+    say(request_, call_.outputs[0] + ": linked with " + call_.linker + ", without " +
+                      request_.label() + ", which needs lld");
+    return run_plainly(native);
   }
 
  private:
+  // Run what makes no code: precompiled headers must fit our level, and the linker that answers is
+  // the one that links.
+  int answer() const {
+    Words options;
+    if (uses_header()) options.push_back("-Oz");
+    const bool asks_linker = std::ranges::any_of(whole_, [](const std::string& word) {
+      return word.starts_with("-Wl,") || word == "-Xlinker" || word == "-###";
+    });
+    if (asks_linker && call_.linker.empty()) options.push_back("-fuse-ld=lld");
+    return run_plainly(options);
+  }
+
+  bool uses_header() const {
+    std::string before;
+    for (std::string word : whole_) {
+      if (word == "-Xclang") continue;
+      if (word.starts_with("-Xclang=")) word.erase(0, 8);
+      const bool is_found =
+          !access((word + ".pch").c_str(), F_OK) || !access((word + ".gch").c_str(), F_OK);
+      if (word == "-include-pch" || (before == "-include" && is_found)) return true;
+      before = word;
+    }
+    return false;
+  }
+
   // Return the command with `options` after the user's words; after -- there are only files.
   Words command_with(const Words& options) const {
     Words words = compiler_;
@@ -119,33 +147,31 @@ class RecipeCall {
 
   // Run the command with `options`, or with `others` if that fails: clang cannot put some assembler
   // into bitcode that it compiles. Standard input cannot be read twice.
-  int run_or_fall_back(Words options, const Words& others, bool& has_fallen_back) const {
+  int run_or_fall_back(Words options, const Words& others, Printed& printed) const {
     if (std::ranges::find(call_.inputs, "-") != call_.inputs.end())
       return driver::run(command_with(options));
     const bool has_colour = std::ranges::any_of(whole_, [](const std::string& word) {
       return word.find("color-diagnostics") != word.npos || word.starts_with("-fdiagnostics-color");
     });
     if (isatty(STDERR_FILENO) && !has_colour) options.push_back("-fcolor-diagnostics");
-    Printed printed;
     if (run_and_keep(command_with(options), printed) == 0) {
       printed.show();
+      printed = {};
       return 0;
     }
-    has_fallen_back = true;
     return driver::run(command_with(others));
   }
 
-  int compile() {
-    bool is_native = false;
-    if (const int status = run_or_fall_back(recipe_.compile, {"-Oz", "-fno-lto"}, is_native))
-      return status;
+  int compile(const Words& native) const {
+    Printed failure;
+    if (const int status = run_or_fall_back(recipe_.compile, native, failure)) return status;
     for (const std::string& output : call_.outputs) {
       Finished done = finish_object(output);
       if (!done.error.empty()) {
         say(request_, "cannot write " + output + ": " + done.error);
         return 1;
       }
-      if (is_native) done.why_native = "assembler that clang cannot put into bitcode";
+      if (!failure.errors.empty()) done.why_native = "assembler that clang cannot put into bitcode";
       if (!done.why_native.empty())
         say(request_,
             output + ": compiled without link-time optimisation: it has " + done.why_native);
@@ -153,7 +179,7 @@ class RecipeCall {
     return record();
   }
 
-  int link() {
+  int link(const Words& native) const {
     const bool is_rust = std::ranges::any_of(
         whole_, [](const std::string& word) { return word.ends_with(".rcgu.o"); });
     Words options = is_rust ? Words() : recipe_.compile;
@@ -165,11 +191,12 @@ class RecipeCall {
     if (folder.empty()) return run_plainly(options);
     setenv("TMPDIR", folder.c_str(), 1);
     setenv("COMPILER_GYM_LINK_SCRATCH", (folder + '/').c_str(), 1);
-    bool has_fallen_back = false;
-    const int status = run_or_fall_back(options, native, has_fallen_back);
+    Printed failure;
+    const int status = run_or_fall_back(options, native, failure);
     if (status) return status;
-    if (has_fallen_back)
-      say(request_, call_.outputs[0] + ": linked without " + request_.label() + ", which failed");
+    if (!failure.errors.empty())
+      say(request_, call_.outputs[0] + ": linked without " + request_.label() +
+                        ", which failed: " + failure.first_error());
     return record();
   }
 

@@ -122,7 +122,14 @@ void Printed::show() const {
 
 std::string Printed::first_error() const {
   constexpr std::string_view mark = "error: ";
-  if (is_crash) return "the linker crashed";
+  if (is_crash) {  // LLVM prints the passes that were running, the innermost last
+    constexpr std::string_view running = "Running pass '";
+    const size_t start = errors.rfind(running);
+    if (start == errors.npos) return "the linker crashed";
+    const size_t name = start + running.size();
+    return "the linker crashed in LLVM's pass " +
+           errors.substr(name, errors.find('\'', name) - name);
+  }
   const size_t found = errors.find(mark);
   const size_t start = found == errors.npos ? 0 : found + mark.size();
   const std::string line = errors.substr(start, errors.find('\n', start) - start);
