@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Compare random programs by csmith with and without the size plug-in, and find the wrong rewrite.
+"""Compare random programs with and without the size plug-in, and find the wrong rewrite.
 
 python -m scripts.plugin_check build/size/native/linker/compiler_gym_size.so --seeds 2000
+python -m scripts.plugin_check build/size/native/linker/compiler_gym_size.so --assembly
 
 Each program prints a checksum. It is compiled once, for one of several sets of flags, and linked
-twice with the machine verifier on; both programs must print the same. For one that does not, the
-number of rewrites is halved until the rewrite that breaks it is found, which takes a link for each
-bit of their number. Exit status 1 if a program differs or does not link.
+twice with the machine verifier on; both programs must print the same. csmith writes the programs,
+or with `--assembly` this project's generator, which uses inline assembly; these must also print
+what they print at -O0 and at -O2. A program is useless if it does not compile or end in time, and
+ambiguous if clang's own builds print different things.
+
+For a program that differs, the number of rewrites is halved until the rewrite that breaks it is
+found, which takes a link for each bit of their number. Exit status 1 if a program differs or does
+not link.
 """
 
 import argparse
@@ -16,14 +22,16 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.tools.tune.llvm.size_plugin import find_rewrite, read_counts
+from scripts.assembly_programs import write_program
 
 __all__ = ["VARIANTS", "Case", "link", "run"]
 
 _SECONDS, _COMPILING = 4.0, 120.0
+_FINE = frozenset({"same", "useless", "ambiguous"})
 _OUTLINE = "-Wl,-mllvm,-enable-machine-outliner=always"
 _IPRA = "-Wl,-mllvm,-enable-ipra"
 _FRAMES = ("-fno-omit-frame-pointer", "-momit-leaf-frame-pointer")
@@ -47,17 +55,19 @@ class Case:
     module: Path
     flags: tuple[str, ...]
     plugin: Path
+    driver: str = "clang-22"
+    checks: tuple[str, ...] = ("-Wl,-mllvm,-verify-machineinstrs",)
 
 
 def link(case: Case, switches: str | None, output: Path) -> str:
     """Link `case`, with the plug-in unless `switches` is None; return messages if it fails."""
-    command = ["clang-22", "-Oz", "-flto", "-fuse-ld=lld-22", *case.flags, str(case.module)]
+    command = [case.driver, "-Oz", "-flto", "-fuse-ld=lld-22", *case.flags, *case.checks]
     environment = dict(os.environ)
     if switches is not None:
-        command += ["-Wl,-mllvm,-verify-machineinstrs", f"-Wl,--load-pass-plugin={case.plugin}"]
+        command.append(f"-Wl,--load-pass-plugin={case.plugin}")
         environment["COMPILER_GYM_SIZE"] = switches
     done = subprocess.run(
-        [*command, "-o", str(output)],
+        [*command, str(case.module), "-o", str(output)],
         env=environment,
         capture_output=True,
         check=False,
@@ -78,17 +88,51 @@ def run(program: Path) -> str | None:
     return f"{done.returncode} {done.stdout.decode(errors='replace')}"
 
 
-def check(seed: int, plugin: Path, folder: Path, counts: Counter[str]) -> str:
-    """Return ``same`` or ``useless`` for the program of `seed`, or what differs."""
-    source, module = folder / f"{seed}.c", folder / f"{seed}.o"
+def write_csmith(seed: int, folder: Path) -> Path:
+    """Write the program by csmith of this seed."""
+    source = folder / f"{seed}.c"
     made = ["csmith", "--seed", str(seed), "--output", str(source)]
     subprocess.run(made, check=True, capture_output=True, timeout=_COMPILING, cwd=folder)
+    return source
+
+
+def write_assembly(seed: int, folder: Path) -> Path:
+    """Write the program with inline assembly of this seed; one in four throws exceptions."""
+    has_exceptions = seed // len(VARIANTS) % 4 == 3
+    source = folder / f"{seed}{'.cpp' if has_exceptions else '.c'}"
+    source.write_text(write_program(seed, has_exceptions))
+    return source
+
+
+def find_answers(compiler: Sequence[str], source: Path) -> set[str | None]:
+    """Return what `source` prints without the linker's passes, for each level that compiles it."""
+    answers = set[str | None]()
+    program = source.with_suffix(".reference")
+    # With frame pointers, clang refuses assembly that clobbers them beside a variable in memory.
+    for level in (("-O0", "-fomit-frame-pointer"), ("-O2",)):
+        compiled = [*compiler, *level, str(source), "-o", str(program)]
+        if subprocess.run(compiled, capture_output=True, check=False).returncode == 0:
+            answers.add(run(program))
+    return answers
+
+
+def check(seed: int, plugin: Path, folder: Path, counts: Counter[str], assembly: bool) -> str:
+    """Return ``same``, ``useless`` or ``ambiguous`` for the program of `seed`, or what differs."""
+    source = (write_assembly if assembly else write_csmith)(seed, folder)
+    module = source.with_suffix(".o")
+    driver = "clang++-22" if source.suffix == ".cpp" else "clang-22"
+    compiler = [driver, "-w", "-I/usr/include/csmith"]
     compiling, linking = VARIANTS[seed % len(VARIANTS)]
-    compiled = ["clang-22", "-Oz", "-flto", "-w", "-I/usr/include/csmith", *compiling]
-    subprocess.run([*compiled, "-c", str(source), "-o", str(module)], check=True)
-    case, plain, small = Case(module, linking, plugin), folder / "plain", folder / "small"
-    if link(case, None, plain) or (expected := run(plain)) is None:
+    compiled = [*compiler, "-Oz", "-flto", *compiling, "-c", str(source), "-o", str(module)]
+    if subprocess.run(compiled, check=not assembly, capture_output=assembly).returncode:
         return "useless"
+    case, plain, small = Case(module, linking, plugin, driver), folder / "plain", folder / "small"
+    if link(case, None, plain):  # the verifier refuses clang's own code for some assembly
+        case = replace(case, checks=())
+    if (not case.checks and link(case, None, plain)) or (expected := run(plain)) is None:
+        return "useless"
+    if assembly and (answers := find_answers(compiler, source)) != {expected}:
+        return "ambiguous" if answers else "useless"
     statistics = folder / "statistics"
     if message := link(case, f"stats={statistics}", small):
         return f"does not link: {message}"
@@ -113,6 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("plugin", type=Path)
     parser.add_argument("--seeds", type=int, default=500)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--assembly", action="store_true", help="programs with inline assembly")
     parser.add_argument("--keep", type=Path, help="folder for programs that differ")
     options = parser.parse_args(arguments)
     verdicts, counts = Counter[str](), Counter[str]()
@@ -120,14 +165,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder = options.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         for seed in range(options.first, options.first + options.seeds):
-            verdict = check(seed, options.plugin.resolve(), folder, counts)
+            verdict = check(seed, options.plugin.resolve(), folder, counts, options.assembly)
             verdicts[verdict.partition(" ")[0]] += 1
-            if verdict not in ("same", "useless"):
+            if verdict not in _FINE:
                 print(f"seed {seed}: {verdict}", flush=True)
     print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()))
     for rule, count in counts.most_common():
         print(f"{rule}\t{count}")
-    raise SystemExit(bool(set(verdicts) - {"same", "useless"}))
+    raise SystemExit(bool(set(verdicts) - _FINE))
 
 
 if __name__ == "__main__":
