@@ -160,7 +160,7 @@ def test_what_does_not_exist_is_not_chosen(selection: Selection, name: Any) -> N
         selection.choose_actions(name)
     with pytest.raises(UnknownNameError, match="no observation space"):
         selection.choose_spaces(observations=["number", name])
-    with pytest.raises(UnknownNameError, match=r"no reward space .*; there are cost"):
+    with pytest.raises(UnknownNameError, match=r"no reward space .*; there is cost"):
         selection.choose_spaces(rewards=name)
     assert (selection.action_space_name, selection.observations.names) == ("Safe", None)
     assert selection.rewards.names is None

@@ -149,6 +149,8 @@ class Task {
         say("linked without " + request_.label() + ": " + why);
       return link_natively();
     }
+    for (const std::string& problem : recipe_.problem)
+      if (!request_.has("--no-plugin")) say("linked without the size plug-in: " + problem);
     is_packed_ = decide_packing();
     const bool is_compared = request_.kind == "policy" && !request_.has("--no-never-larger") &&
                              call_.is_comparable && is_replaceable(call_.output);

@@ -64,13 +64,16 @@ def unknown_name(kind: str, name: object, known: Iterable[str], *, where: str = 
     "no space 'Autophas': did you mean Autophase?"
     >>> unknown_name("space", "Colour", ["Autophase", "Ir"])
     "no space 'Colour'; there are Autophase, Ir"
+    >>> unknown_name("policy", "fast", ["size"])
+    "no policy 'fast'; there is size"
     """
     known = list(known)
     hint = did_you_mean(name, known) if isinstance(name, str) else ""
     unknown = f"no {kind} {name!r}{where and f' in {where}'}"
     hidden = len(known) - _MOST_LISTED
     listed = known if hidden <= 0 else [*known[:_MOST_LISTED], f"{hidden:,} more"]
-    return f"{unknown}: {hint}" if hint else f"{unknown}; there are {', '.join(listed)}"
+    verb = "is" if len(known) == 1 else "are"
+    return f"{unknown}: {hint}" if hint else f"{unknown}; there {verb} {', '.join(listed)}"
 
 
 def _holds(known: str, target: str) -> bool:
