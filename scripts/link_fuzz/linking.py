@@ -150,13 +150,8 @@ def _execute(case: Case, here: Path, environment: Mapping[str, str]) -> str:
     """Return what the linked file prints and how it ends: as a program, or in one."""
     words = [f"./{case.output}"]
     if case.kind == "part":
-        relink = [
-            "clang++-22" if case.is_cxx else "clang-22",
-            "-fuse-ld=lld",
-            *words,
-            "-o",
-            "again",
-        ]
+        compiler = "clang++-22" if case.is_cxx else "clang-22"
+        relink = [compiler, *words, "-o", "again"]
         if _run(relink, here, environment)[0] != 0:
             return "does not link again"
         words = ["./again"]
