@@ -160,7 +160,7 @@ class _Maker:
     def _object(self, unit: str) -> str:
         """Return the name of the object of `unit`, edited or moved at times."""
         name, rng = unit.partition(".")[0] + ".o", self.rng
-        if rng.random() < self.edits:
+        if name[1].isdigit() and rng.random() < self.edits:
             tool = rng.choice(("objcopy", "objcopy", "llvm-objcopy-22"))
             edit = self._fill(rng.choice(_rows("edits")), name[1:-2])
             self.files["renames.txt"] = f"value_{name[1:-2]} value_{rng.randint(1, COUNT)}\n"

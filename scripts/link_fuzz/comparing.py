@@ -65,7 +65,9 @@ def judge(
         mine = linked("ours", ours, "ours")
         native, whole = (linked(name, compiler, name) for name, compiler in CLANG.items())
         # A script, or an edit of machine code, has no meaning for bitcode.
-        references = [native] if case.is_placed or _is_edited(case, whole) else [native, whole]
+        references = (
+            [native] if case.is_placed or _is_edited(case, native, whole) else [native, whole]
+        )
         is_stripped = "--recipe" in case.way
         differences = tuple(_differences(mine, references, is_stripped=is_stripped))
         if any(each.is_ours for each in differences):
@@ -74,9 +76,10 @@ def judge(
     return Verdict(differences, mine.notes, native.status)
 
 
-def _is_edited(case: Case, linked: Linked) -> bool:
-    """Return True if a command failed that changes more of an object than what is left out."""
-    failed = [step for step, status in zip(case.steps, linked.steps, strict=True) if status]
+def _is_edited(case: Case, native: Linked, whole: Linked) -> bool:
+    """Return True if a command fails for bitcode alone that would change the program."""
+    steps = zip(case.steps, native.steps, whole.steps, strict=True)
+    failed = [step for step, status, of_bitcode in steps if status != of_bitcode]
     return any(step[0] != "strip" and not step[1].startswith(_HARMLESS) for step in failed)
 
 
