@@ -21,8 +21,9 @@ bool push_stack(llvm::MachineInstr& sub, Site& site) {
         .add(sub.getOperand(1))
         .addImm(-128);
   } else {
+    // A prologue comes before any value below the stack pointer.
     if (opcode != SUB64ri32 || (bytes != 16 && bytes != 24) || !site.has_frame_at(sub) ||
-        !site.commit())
+        (site.may_use_red_zone() && !sub.getFlag(llvm::MachineInstr::FrameSetup)) || !site.commit())
       return false;
     for (std::int64_t i = 0; i < bytes; i += 8)
       site.insert(sub, PUSH64r).addReg(site.x86.gpr(A, 64), llvm::RegState::Undef);

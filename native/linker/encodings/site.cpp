@@ -80,13 +80,18 @@ bool Site::has_frame_at(const llvm::MachineInstr& instruction) const {
   return framed_[instruction.getParent()->getNumber()];
 }
 
-// LLVM keeps values below the stack pointer only where nothing else moves it; inline assembly may
-// do so, too.
-bool Site::may_push(const llvm::MachineInstr& instruction) const {
+// LLVM keeps values there only where nothing else moves the stack pointer; inline assembly may do
+// so in these functions, too.
+bool Site::may_use_red_zone() const {
   const llvm::MachineFrameInfo& frame = function.getFrameInfo();
-  return (frame.adjustsStack() || (!frame.hasStackObjects() && !function.hasInlineAsm()) ||
-          function.getFunction().hasFnAttribute(llvm::Attribute::NoRedZone)) &&
-         !function.isOutlined() && !instruction.getFlag(llvm::MachineInstr::FrameSetup) &&
+  return !frame.adjustsStack() &&
+         !function.getFunction().hasFnAttribute(llvm::Attribute::NoRedZone) &&
+         (function.hasInlineAsm() || (frame.hasStackObjects() && !frame.hasVarSizedObjects()));
+}
+
+bool Site::may_push(const llvm::MachineInstr& instruction) const {
+  return !may_use_red_zone() && !function.isOutlined() &&
+         !instruction.getFlag(llvm::MachineInstr::FrameSetup) &&
          !instruction.getFlag(llvm::MachineInstr::FrameDestroy) && has_frame_at(instruction);
 }
 

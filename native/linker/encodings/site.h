@@ -60,6 +60,8 @@ class __attribute__((visibility("default"))) Site {
   // Return whether the frame pointer describes the frame here, so that the stack pointer may move
   // without an entry in the unwind table, or there is no such table.
   bool has_frame_at(const llvm::MachineInstr&) const;
+  // Return whether values may lie below the stack pointer.
+  bool may_use_red_zone() const;
   // Return whether the stack below the stack pointer may be overwritten, too.
   bool may_push(const llvm::MachineInstr&) const;
   bool is_in_loop(const llvm::MachineBasicBlock& block) const { return loops_.getLoopFor(&block); }
