@@ -145,7 +145,7 @@ def load_words(plan: BinaryPlan, option: str) -> list[str]:
 
 
 def describe_loading(plan: BinaryPlan, *, has_frames: bool) -> list[str]:
-    """Return the plug-in's path and its settings for `plan`; empty if the plan does not use it.
+    """Return the plug-in's path and any settings for `plan`; empty if the plan does not use it.
 
     With `has_frames`, the plug-in adds frame pointers to functions that call others.
     """
@@ -153,7 +153,8 @@ def describe_loading(plan: BinaryPlan, *, has_frames: bool) -> list[str]:
         return []
     path, *settings = load_words(plan, "")
     parts = [*(["frames=non-leaf"] if has_frames else []), *settings]
-    return [path, ",".join(part.removeprefix(_SETTING) for part in parts)]
+    joined = ",".join(part.removeprefix(_SETTING) for part in parts)
+    return [path, joined] if joined else [path]
 
 
 def run_and_list_rules(words: Sequence[str], folder: Path) -> list[str]:
