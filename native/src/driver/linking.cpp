@@ -21,7 +21,7 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr size_t few_addresses = 12;  // with fewer, packed relocations need more than they save
+constexpr size_t few_addresses = 3;  // with fewer, packed relocations need more than they save
 constexpr size_t few_kilobytes = 4;   // that strip saves: less is not worth a word
 constexpr std::string_view rust_object = ".rcgu.o";
 
@@ -239,6 +239,7 @@ class Task {
   int link_once() {
     Printed printed;
     if (run_plan(printed)) return fail_plan(printed);
+    printed.show();
     if (request_.kind == "policy") report(measure(call_.output), {}, "");
     return 0;
   }
@@ -257,26 +258,23 @@ class Task {
       if (!has_rival) return fail_plan(printed);
       say("linked with " + rival_name() + " instead of " + request_.label() +
           ", which failed: " + printed.first_error());
-      return keep(rival);
+      return driver::run(make_rival({}));
     }
     const Sizes sizes = measure(call_.output), plain = measure(rival);
-    if (!has_rival || !sizes.loaded || !plain.loaded) {
-      report(sizes, {}, "; not compared with " + rival_name() + ", which failed to link");
-      return 0;
-    }
-    if (plain.loaded < sizes.loaded) {
+    const bool is_compared = has_rival && sizes.loaded && plain.loaded;
+    const bool is_larger = is_compared && plain.loaded < sizes.loaded;
+    if (is_larger) {
       say(group(plain.loaded) + " loaded bytes with " + rival_name() + "; " + request_.label() +
           " was not used, because it needs " + group(sizes.loaded));
-      return keep(rival);
+      // Where there is a map to write, all is linked and printed again.
+      if (!call_.silent.empty() || !replace_file(rival, call_.output))
+        return driver::run(make_rival({}));
     }
-    report(sizes, plain, "");
+    printed.show();
+    if (!is_larger)
+      report(sizes, is_compared ? plain : Sizes(),
+             is_compared ? "" : "; not compared with " + rival_name() + ", which failed to link");
     return 0;
-  }
-
-  // Put the compared link in the place of the output; where it has to write a map, link it again.
-  int keep(const std::string& rival) const {
-    if (call_.silent.empty() && replace_file(rival, call_.output)) return 0;
-    return driver::run(make_rival({}));
   }
 
   int fail_plan(const Printed& printed) const {
@@ -295,9 +293,7 @@ class Task {
 
   int run_plan(Printed& printed) const {
     if (recipe_.plugin.size() > 1) setenv("COMPILER_GYM_SIZE", settings().c_str(), 1);
-    const int status = run_and_keep(make_plan(), printed);
-    if (status == 0) printed.show();
-    return status;
+    return run_and_keep(make_plan(), printed);
   }
 
   // The user's own settings come last.

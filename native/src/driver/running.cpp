@@ -33,8 +33,13 @@ void hand_on(int signal) {
 char scratch[4096];
 
 void remove_scratch() {
-  std::error_code ignored;
-  if (*scratch) std::filesystem::remove_all(scratch, ignored);
+  std::error_code error;
+  // A linker may end later than clang, which a signal has ended, and write until then.
+  for (int times = 0; *scratch && times < 100; ++times) {
+    std::filesystem::remove_all(scratch, error);
+    if (!error) return;
+    usleep(10'000);
+  }
 }
 
 int wait_for_child() {
