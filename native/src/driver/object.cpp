@@ -184,6 +184,7 @@ std::string compute_digest(const Object& object) {
     std::string part;
     append(part, section.name);
     append(part, section.header.sh_flags & compared_flags);
+    append(part, section.header.sh_flags & SHF_ALLOC ? section.header.sh_addralign : 0);
     append(part, section.header.sh_size * (section.header.sh_type == SHT_NOBITS));
     parts.push_back(part + describer.describe(section));
   }

@@ -94,6 +94,7 @@ SOURCES: dict[str, dict[str, str]] = {
         "other.c": "int other(int n) { return n + 20; }\n",
         "use.c": '#include <stdio.h>\nint step(int);\n__attribute__((section("stamp"), used))'
         ' char text[8] = "unset";\n'
+        "__attribute__((used)) static int hidden(void) { return 1; }\n"
         'int main(void) { printf("%d %s\\n", step(1), text); return 0; }\n',
     },
     "order": {
