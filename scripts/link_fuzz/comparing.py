@@ -22,7 +22,7 @@ CLANG: Mapping[str, Compiler] = {
         ("clang++-22", "-Oz", "-flto", "-fuse-ld=lld"),
     ),
 }
-_HARMLESS = ("--strip", "--set-section", "--remove-section=.comment")
+_HARMLESS = ("--strip", "--set-section", "--remove-section")
 _GNU = Compiler(("clang-22", "-O2"), ("clang++-22", "-O2"), ("-fno-lto",))
 """The opinion of clang's usual linker, asked where we differ from both of the others."""
 _STRIPPED = frozenset({"section .symtab", "section .debug_info", "section .gdb_index"})
