@@ -7,7 +7,7 @@ exceptions, arguments on the stack and other calling conventions. No program dep
 addresses or on values that assembly leaves in registers.
 
 clang 22 itself breaks some programs whose assembly clobbers the frame pointer: with `asm goto`,
-beside a red zone, and with `__builtin_setjmp`. The generator avoids these.
+with a red zone, and with `__builtin_setjmp`. The generator avoids these.
 """
 
 import random
@@ -91,11 +91,11 @@ class _Program:
             lines += ["v3 += (word)m[p1 & 31];"]
         self.fixed = set[str]()
         if self.random.random() < 0.1:
-            self.fixed = {"rbp", "rbx"}  # clang refuses them beside a base pointer
+            self.fixed = {"rbp", "rbx"}  # clang refuses them with a base pointer
             lines += ["_Alignas(64) volatile word z[4]; z[3] = p1; v1 += z[3];"]
             lines[-1] = lines[-1].replace("_Alignas", "alignas") if self.exceptions else lines[-1]
         leaf = self.random.random() < 0.3
-        if not leaf:  # beside a red zone, clang saves the frame pointer over it
+        if not leaf:  # with a red zone, clang saves the frame pointer over it
             lines += ["mix(v0);"]
         built_in = jumps and not leaf and self.random.random() < 0.5
         if built_in:  # clang does not restore it

@@ -108,7 +108,7 @@ def find_answers(compiler: Sequence[str], source: Path) -> set[str | None]:
     """Return what `source` prints without the linker's passes, for each level that compiles it."""
     answers = set[str | None]()
     program = source.with_suffix(".reference")
-    # With frame pointers, clang refuses assembly that clobbers them beside a variable in memory.
+    # With frame pointers, clang refuses assembly that clobbers them if a variable is in memory.
     for level in (("-O0", "-fomit-frame-pointer"), ("-O2",)):
         compiled = [*compiler, *level, str(source), "-o", str(program)]
         if subprocess.run(compiled, capture_output=True, check=False).returncode == 0:

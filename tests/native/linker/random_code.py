@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Random functions of machine instructions, in LLVM's machine IR, to which the rules may apply.
 
-Each instruction lists what it reads and what it writes; this alone decides which registers are
-live between blocks. So a rule that changes a register that is read later changes a result.
+Each instruction lists the registers that it reads and writes. This alone decides which are live
+between blocks: a rule that changes a register that is read later changes a result.
 """
 
 import random
@@ -14,7 +14,6 @@ __all__ = ["Code", "RandomCode"]
 NAMES = ("ax", "cx", "dx", "bx", "sp", "bp", "si", "di")
 ALL = (*(f"r{name}" for name in NAMES), *(f"r{i}" for i in range(8, 16)))
 GENERAL = tuple(name for name in ALL if name != "rsp")
-LOW = tuple(name for name in GENERAL if name in ALL[:8])
 VECTORS = tuple(f"xmm{i}" for i in range(16))
 FLAGS = "eflags"
 ALL_FLAGS = 0x8D5
@@ -73,7 +72,9 @@ class RandomCode:
     def write(self, name: str) -> Code:
         """Return a random function."""
         has_frame = self.random.random() < 0.5
-        self.general = tuple(n for n in GENERAL if not (has_frame and n == "rbp"))
+        usable = [n for n in GENERAL if not (has_frame and n == "rbp")]
+        # Few registers meet more often.
+        self.general = ("rax", *self.random.sample(usable[1:], self.random.choice((4, 8))))
         self.pointer = self.random.choice(self.general)
         has_slot = self.random.random() < 0.5
         adjusts = has_frame and self.random.random() < 0.5
@@ -83,7 +84,7 @@ class RandomCode:
             f"JCC_1 %bb.2, {condition}, implicit $eflags", frozenset({FLAGS}), frozenset()
         )
         blocks[0].append(jump)
-        wanted = self.random.sample(self.general, self.random.randint(1, 8))
+        wanted = self.random.sample(self.general, self.random.randint(1, 4))
         live = {*wanted, *self.random.sample(VECTORS, 4)}
         live |= {FLAGS} if self.random.random() < 0.3 else set()
         starts = _live(blocks, live)
@@ -129,8 +130,8 @@ class RandomCode:
 
     def _free(self) -> str:
         """Return a register that may be overwritten, often the accumulator."""
-        name = self.random.choice((self._any(), "rax", self.random.choice(LOW)))
-        return name if name != self.pointer and name in self.general else self._free()
+        name = self.random.choice((self._any(), self._any(), "rax"))
+        return name if name != self.pointer else self._free()
 
     def _address(self, offset: int) -> str:
         return f"${self.pointer}, 1, $noreg, {offset}, $noreg"
@@ -218,7 +219,8 @@ class RandomCode:
                              frozenset({source}), frozenset())  # fmt: skip
         loaded = Instruction(f"${to} = MOV64rm $rsp, 1, $noreg, -8, $noreg :: (load (s64))",
                              frozenset(), frozenset({to}))  # fmt: skip
-        return [stored, *self._choose(self.kinds), loaded]
+        between = [i for _ in range(3) for i in self._choose(self.kinds)]
+        return [stored, *between, loaded]
 
     def stack(self) -> list[Instruction]:
         """Make room on the stack, and free it, with code between."""
