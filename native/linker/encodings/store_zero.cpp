@@ -33,19 +33,13 @@ bool is_clear(const llvm::MachineInstr& instruction, const Site& site) {
          instruction.getOperand(1).getReg() == instruction.getOperand(2).getReg();
 }
 
-// Return whether the code after this instruction need not be executed next: a call may throw, and
-// the handler read the register.
-bool may_leave(const llvm::MachineInstr& instruction) {
-  return instruction.isInlineAsm() ||
-         (instruction.isCall() && llvm::any_of(instruction.getParent()->successors(),
-                                               [](const auto* next) { return next->isEHPad(); }));
-}
-
-// Find below a place where a register becomes zero that could be zero from here on.
+// Find below a place where a register becomes zero that could be zero from here on. A call between
+// may throw, and the handler read the register.
 llvm::MachineInstr* find_clear(llvm::MachineInstr& store, const Site& site) {
   llvm::SmallVector<llvm::MachineInstr*, 16> between{&store};
   for (llvm::MachineInstr* below = site.next(store);
-       below && between.size() < 16 && !may_leave(*below); below = site.next(*below)) {
+       below && between.size() < 16 && !below->isCall() && !below->isInlineAsm();
+       below = site.next(*below)) {
     if (is_clear(*below, site)) {
       const llvm::Register reg = site.x86.gpr(site.x86.number(below->getOperand(0).getReg()), 64);
       const bool is_free = llvm::none_of(

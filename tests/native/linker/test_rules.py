@@ -104,3 +104,14 @@ def test_every_rule_has_a_file_and_unknown_names_are_refused(tmp_path: Path) -> 
     names = set(done.stderr.splitlines()[0].removeprefix(refusal).split(", "))
     assert names >= SETTINGS
     assert names - SETTINGS == {file.stem for file in FILES}
+
+
+def test_the_guide_names_a_test_for_each_assumption() -> None:
+    guide = (FOLDER.parents[2] / "docs" / "guide" / "size-plugin.md").read_text()
+    table = guide.partition("<!-- assumptions -->")[2].partition("<!-- end assumptions -->")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.strip().splitlines()[2:]]
+    names = {file.stem: re.findall(r"^name: +(\S+)$", file.read_text(), re.M) for file in FILES}
+    assert {rule for row in rows for rule in re.findall(r"`(.+?)`", row[1])} == names.keys()
+    for _, rules, _, tests in rows:
+        for test in re.findall(r"`(.+?)`", tests):
+            assert any(test in names[rule] for rule in re.findall(r"`(.+?)`", rules)), test
