@@ -66,16 +66,17 @@ class RecipeCall {
         whole_, [&](const std::string& word) { return is_set_apart(word, recipe_.set_apart); });
     if (is_apart || call_.is_cut_short) return run_plainly({});
     if (call_.inputs.empty() || call_.kind == Kind::other) return answer();
-    const bool has_other_linker = !is_lld(call_.linker);
+    const bool has_other_linker = recipe_.linker.empty() || !is_lld(call_.linker);
     Words native = {"-Oz", "-fno-lto"};
     if (!has_other_linker) native.push_back("-fuse-ld=lld");
     // GNU's assembler does not know the section that IR is put into.
-    const bool is_native = call_.is_question || recipe_.linker.empty() ||
-                           std::ranges::find(whole_, "-fno-integrated-as") != whole_.end();
+    const bool is_native =
+        call_.is_question || std::ranges::find(whole_, "-fno-integrated-as") != whole_.end();
     if (is_native) return run_plainly(native);
     if (call_.kind == Kind::object) return compile(native);
     if (!has_other_linker) return link(native);
-    say(request_, call_.outputs[0] + ": linked with " + call_.linker + ", without " +
+    say(request_, call_.outputs[0] + ": linked with " +
+                      (call_.linker.empty() ? "the usual linker" : call_.linker) + ", without " +
                       request_.label() + ", which needs lld");
     return run_plainly(native);
   }
@@ -89,7 +90,8 @@ class RecipeCall {
     const bool asks_linker = std::ranges::any_of(whole_, [](const std::string& word) {
       return word.starts_with("-Wl,") || word == "-Xlinker" || word == "-###";
     });
-    if (asks_linker && call_.linker.empty()) options.push_back("-fuse-ld=lld");
+    if (asks_linker && call_.linker.empty() && !recipe_.linker.empty())
+      options.push_back("-fuse-ld=lld");
     return run_plainly(options);
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 
 #include "files.h"
@@ -88,10 +89,14 @@ std::optional<Recipe> find_recipe(const Request& request, const std::string& sel
   const std::string text = printed_by(ask, status);
   if (status) return {};
   auto recipe = recipe_in(text);
-  if (recipe)
+  if (recipe) {
     write_whole(kept, text);
-  else
+  } else {
     status = 2;
+    const std::string line = "compiler-gym " + request.verb + ": " + ask[0] +
+                             " has another version than " + self + ": install both together\n";
+    fputs(line.c_str(), stderr);
+  }
   return recipe;
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
+#include <utility>
 
 #include "files.h"
 
@@ -14,7 +15,7 @@ namespace compiler_gym::driver {
 namespace {
 
 constexpr int most_response_files = 8;  // one inside of another
-constexpr std::string_view spaces = " \t\r\n\v\f";
+constexpr std::string_view spaces = " \t\r\n";
 
 void expand(const Words& words, int depth, Words& found) {
   for (const std::string& word : words) {
@@ -98,31 +99,24 @@ std::string_view base_name(std::string_view path) {
 Words words_in(std::string_view text) {
   Words found;
   std::string word;
-  bool is_open = false;
   char quote = 0;
+  const auto end_word = [&] {
+    if (!word.empty()) found.push_back(std::exchange(word, {}));  // as clang: '' is no word
+  };
   for (size_t at = 0; at < text.size(); ++at) {
     const char letter = text[at];
-    if (letter == '\\' && at + 1 < text.size()) {
+    if (letter == '\\' && at + 1 < text.size())
       word += text[++at];
-      is_open = true;
-    } else if (quote) {
-      if (letter == quote)
-        quote = 0;
-      else
-        word += letter;
-    } else if (letter == '\'' || letter == '"') {
+    else if (quote && letter == quote)
+      quote = 0;
+    else if (!quote && (letter == '\'' || letter == '"'))
       quote = letter;
-      is_open = true;
-    } else if (spaces.find(letter) == spaces.npos) {
+    else if (quote || spaces.find(letter) == spaces.npos)
       word += letter;
-      is_open = true;
-    } else if (is_open) {
-      found.push_back(std::move(word));
-      word.clear();
-      is_open = false;
-    }
+    else
+      end_word();
   }
-  if (is_open) found.push_back(std::move(word));
+  end_word();
   return found;
 }
 
