@@ -47,9 +47,8 @@ def test_a_wrong_driver_is_found(tmp_path: Path) -> None:
     driver = make_driver(tmp_path, WRONG)
     cases = [make_case(seed, make_pool(0), ()) for seed in range(25)]
     seeds = [case.seed for case in cases if "whole-archive" in " ".join(case.arguments)]
-    verdicts = [verdict for _, verdict in fuzz(0, seeds[:3], driver)]
-    assert all("files left" in verdict.kinds for verdict in verdicts)
-    assert any("members" in verdict.kinds for verdict in verdicts)
+    kinds = {kind for _, verdict in fuzz(0, seeds[:4], driver) for kind in verdict.kinds}
+    assert kinds >= {"files left", "members"}
 
 
 @needs_tools
