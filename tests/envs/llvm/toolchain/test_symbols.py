@@ -9,7 +9,7 @@ import pytest
 
 from compiler_gym.envs import llvm
 from compiler_gym.envs.llvm.toolchain.engine import run_engine
-from compiler_gym.envs.llvm.toolchain.symbols import read_symbols
+from compiler_gym.envs.llvm.toolchain.symbols import list_copies, read_symbols
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -57,3 +57,17 @@ def test_what_others_see_is_defined_and_what_is_missing_is_needed(
     text: str, defined: set[str], needed: set[str]
 ) -> None:
     assert read_symbols(text) == (defined, needed)
+
+
+def test_copies_are_the_functions_whose_addresses_nobody_takes() -> None:
+    text = """
+        $f = comdat any
+        @table = global [1 x ptr] [ptr @h]
+        @i = linkonce_odr global i32 0
+        define linkonce_odr void @f() comdat { call void @"g x"()
+        define linkonce_odr void @"g x"() comdat { call void @f()
+        define linkonce_odr void @h() comdat { ret void
+        define linkonce_odr void @ff() comdat { call void @use(ptr @ff)
+        define weak_odr void @j() { ret void
+    """
+    assert list_copies("\n".join(map(str.strip, text.splitlines()))) == {"f", "g x"}

@@ -2,6 +2,7 @@
 """The commands that make a binary again: its own words, and ours in the place of inputs."""
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,14 +79,14 @@ def link(tmp_path: Path, binary: Binary, driver: Driver = CC) -> list[str]:
     return words
 
 
-def linked(tmp_path: Path, build: str) -> Binary:
+def linked(tmp_path: Path, build: str, compiler: Sequence[str] = ("cc",)) -> Binary:
     """Return the program that a shell command builds from objects, an archive and plug-ins."""
     tree = tmp_path / "tree"
     tree.mkdir()
     for name, text in SOURCES.items():
         (tree / name).write_text(text)
     script = f"for n in *.c; do $CC -c $n; done; {MAKE_ARCHIVES}{build}"
-    recording = record(tree, tmp_path / "record", "sh", "-ec", script)
+    recording = record(tree, tmp_path / "record", "sh", "-ec", script, compiler=compiler)
     (binary,) = (one for one in find_binaries(recording.events(), tree) if one.name == "program")
     return binary
 

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""One module of a binary, and what of it stays visible."""
+"""One module of a binary: what the build links is in it, and what of it stays visible."""
 
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from compiler_gym.builds import CompilerCommand
 from compiler_gym.envs.llvm import LlvmEnv
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.llvm.whole import make_whole
+from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
+from compiler_gym.tools.tune.llvm.making import LlvmMaker
+from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
+from tests.tools.tune.builds.test_relinking import linked
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
+PLUG_INS = ["plug1.c", "plug2.c", "plug3.c"]
 
 
 def test_everything_that_is_linked_is_in_it(binary: Binary) -> None:
@@ -24,9 +32,56 @@ def test_everything_that_is_linked_is_in_it(binary: Binary) -> None:
         assert "minsize" in env.ir
 
 
-@pytest.mark.parametrize("words", [("-Wl,--version-script=x",), ("-T", "x"), ("-Wl,--wrap,f",)])
-def test_where_a_linker_names_symbols_all_stay(binary: Binary, words: tuple[str, ...]) -> None:
-    command = replace(binary.command, link_words=(*binary.command.link_words, *words))
+@pytest.mark.parametrize(
+    "word", ["-Wl,--version-script={}/names", "-Wl,--wrap,f", "-umain", "-Wl,--undefined=main"]
+)
+def test_where_a_linker_names_symbols_all_stay(binary: Binary, word: str, tmp_path: Path) -> None:
+    (tmp_path / "names").write_text("{ global: main; local: *; };")
+    words = (*binary.command.words, word.format(tmp_path))
+    command = CompilerCommand.parse(words, binary.command.cwd)
     whole = make_whole(replace(binary, command=command), binary.path, jobs=1)
     assert whole.keep is None
     assert "scope" not in str(whole.benchmark().uri)
+
+
+def make(tmp_path: Path, words: str) -> tuple[Binary, Whole, str]:
+    """Return a program of plug-ins, its module, and what the program prints that is made of it."""
+    binary = linked(tmp_path, f"$CC {words} -o program", compiler=("clang-22",))
+    whole = make_whole(binary, binary.path, jobs=1)
+    plan = BinaryPlan("program", "program", linker=FOLDING)
+    made = LlvmMaker(Linker(binary, tmp_path), whole, plan).make("made")
+    done = subprocess.run([made], capture_output=True, text=True, check=True)
+    own = subprocess.run([binary.path], capture_output=True, text=True, check=True)
+    assert done.stdout == own.stdout
+    return binary, whole, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sources"),
+    [
+        ("main.o -Wl,--push-state,--whole-archive libplug.a -Wl,--pop-state libcore.a",
+         ["main.c", *PLUG_INS, "core.c"]),
+        ("main.o -Wl,--start-group libplug.a libcore.a -Wl,--end-group", ["main.c", "core.c"]),
+        ("core.c -Wl,-whole-archive,thin.a,-no-whole-archive main.o",
+         ["core.c", *PLUG_INS, "main.c"]),
+        ("main.o both.o core.o", ["main.c", "plug1.c", "plug2.c", "core.c"]),
+        # What is linked twice cannot be in one module; it stays outside.
+        ("main.o -Wl,--whole-archive libplug.a libplug.a -Wl,--no-whole-archive libcore.a",
+         ["main.c", "core.c"]),
+        ("main.o both.o plug1.o core.o", ["main.c", "core.c"]),
+    ],
+)  # fmt: skip
+def test_the_module_is_what_the_build_links(tmp_path: Path, words: str, sources: list[str]) -> None:
+    binary, whole, _ = make(tmp_path, words)
+    assert [binary.name_unit(unit) for unit in whole.units] == sources
+
+
+def test_what_other_objects_need_stays_visible(tmp_path: Path) -> None:
+    """A weak definition elsewhere is replaced by the module's, which must therefore be seen."""
+    weak = "__attribute__((weak)) int total(int n) { return 1; } int f(int n) { return total(n); }"
+    words = (
+        f"-c -o weak.o -x c - <<'E'\n{weak}\nE\nobjcopy -R .comment weak.o; $CC main.o"
+        " -Wl,--whole-archive libplug.a -Wl,--no-whole-archive weak.o core.o"
+    )
+    _, whole, _ = make(tmp_path, words)
+    assert whole.keep == ("total",)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from compiler_gym.datasets import FunctionShape
-from compiler_gym.envs.llvm.toolchain.symbols import read_symbols
+from compiler_gym.envs.llvm.toolchain.symbols import list_copies, read_symbols
 from compiler_gym.errors import (
     BenchmarkInitError,
     BenchmarkTimeoutError,
@@ -37,8 +37,9 @@ def run_engine(operation: str, modules: list[bytes], *, timeout: float = 300) ->
     """Return the result of `operation`, one of those in `main`, on `modules`.
 
     For each module, ``symbols`` returns a text with the symbols that it defines, a zero byte and
-    those that it needs; ``counts`` returns JSON with the numbers of instructions and of functions
-    with a body; ``shapes`` returns a list of `FunctionShape` in MessagePack.
+    those that it needs; ``copies`` one with the functions that other modules also have; ``counts``
+    returns JSON with the numbers of instructions and of functions with a body; ``shapes`` returns a
+    list of `FunctionShape` in MessagePack.
     """
     try:
         result = subprocess.run(
@@ -100,6 +101,9 @@ def main() -> None:
             answer = _Answer([_instructions_and_functions(module) for module in modules])
         elif sys.argv[1] == "symbols":
             answer = _Answer([_symbols(_llvm.Module(module).text()) for module in modules])
+        elif sys.argv[1] == "copies":
+            texts = [_llvm.Module(module).text() for module in modules]
+            answer = _Answer(["\n".join(sorted(list_copies(text))).encode() for text in texts])
         elif sys.argv[1] == "shapes":
             answer = _Answer([_shapes(_llvm.function_shapes(_llvm.Module(m))) for m in modules])
         else:

@@ -6,11 +6,12 @@ They are read from the IR text; no compiler is loaded.
 
 import re
 
-__all__ = ["read_symbols"]
+__all__ = ["list_copies", "read_symbols"]
 
 _SYMBOL_NAME = r'(?:"[^"]*"|[\w.$-]+)'
 _FUNCTION = re.compile(rf"^(define|declare) ([^@]*)@({_SYMBOL_NAME})\(", re.MULTILINE)
 _OTHER = re.compile(rf"^@({_SYMBOL_NAME}) = (.*)$", re.MULTILINE)
+_NOT_CALLED = re.compile(rf"@({_SYMBOL_NAME.replace('+', '++')})(?!\()")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2})")
 _LOCAL_LINKAGE = {"internal", "private"}
 _BECOMES_A_CALL = re.compile(r"llvm\.(memcpy|memmove|memset)\.")
@@ -39,6 +40,18 @@ def read_symbols(text: str) -> tuple[set[str], set[str]]:
         external = words & {"external", "available_externally"}
         (needed if external else defined).add(_unescape(name))
     return defined, needed - defined
+
+
+def list_copies(text: str) -> set[str]:
+    """Return the functions of the IR `text` that every module has for itself, such as those of
+    templates. Those whose addresses are taken are left out, because addresses can be compared.
+
+    >>> list_copies("define linkonce_odr void @f() { ret void }\ndefine void @g() { ret void }")
+    {'f'}
+    """
+    functions = _FUNCTION.findall(text)
+    copies = {name for _, words, name in functions if "linkonce_odr" in words.split()}
+    return {_unescape(name) for name in copies.difference(_NOT_CALLED.findall(text))}
 
 
 def _unescape(name: str) -> str:

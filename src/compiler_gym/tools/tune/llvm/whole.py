@@ -208,8 +208,12 @@ def _find_visible(
         return None
     if any(not is_elf(path) and not is_archive(path) for path in scripts):
         return None
-    (text,) = run_engine("symbols", [module], timeout=600)
-    defined = set(text.decode().partition("\0")[0].split("\n")) - {""}
+    (symbols,), (copies,) = (
+        run_engine(operation, [module], timeout=600) for operation in ("symbols", "copies")
+    )
+    defined = set(symbols.decode().partition("\0")[0].split("\n")) - {""}
+    # A linker exports a copy of a library's function, unless it optimises at link time.
+    exported = read_exported_symbols(reference) - set(copies.decode().split("\n"))
     # Without the C library a program starts at _start; main always stays visible.
     entry = {"_start"} if "main" not in defined else set[str]()
-    return tuple(sorted(defined & {*read_exported_symbols(reference), *needed, *entry}))
+    return tuple(sorted((defined & {*exported, *needed, *entry}) - {"main"}))
