@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune import Found, FrontBuild, Request, TuningJob, TuningSubject
+from compiler_gym.errors import ProjectError
+from compiler_gym.tools.tune import (
+    Found,
+    FrontBuild,
+    Request,
+    TuningJob,
+    TuningSubject,
+    TuningWatcher,
+)
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -50,6 +58,33 @@ def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
     assert result.taken_back == ("flag -DADDED=1",)
     assert result.found.path == result.found.rivals["cc"]
     assert result.found.plan.decisions() == ()
+
+
+def test_a_library_that_the_build_does_not_need_is_refused(request_: Request) -> None:
+    watcher = Sayings()
+    tuner = SimpleTuner("-Wl,--no-as-needed,-lstdc++", "-O1")
+    (result,) = TuningJob(replace(request_, run=None), tuner, watcher).run()
+    assert result.taken_back == ("flag -Wl,--no-as-needed,-lstdc++",)
+    assert (
+        "refused a build of program, because it also needs the library libstdc++.so.6"
+        in watcher.said
+    )
+
+
+def test_a_program_that_loses_symbols_without_any_decision_is_an_error(request_: Request) -> None:
+    asked = replace(request_, build=("make", "LDFLAGS=-rdynamic"))
+    with pytest.raises(ProjectError, match=r"even without tuning: it does not export main, twice"):
+        TuningJob(asked, SimpleTuner("-O1")).run()
+
+
+class Sayings(TuningWatcher):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def says(self, text: str) -> None:
+        self.said.append(text)
 
 
 class FrontTuner(SimpleTuner):
