@@ -163,7 +163,9 @@ class _Maker:
         if name[1].isdigit() and rng.random() < self.edits:
             tool = rng.choice(("objcopy", "objcopy", "llvm-objcopy-22"))
             edit = self._fill(rng.choice(_rows("edits")), name[1:-2])
-            self.files["renames.txt"] = f"value_{name[1:-2]} value_{rng.randint(1, COUNT)}\n"
+            self.files[f"names_{name[1:-2]}.txt"] = (
+                f"value_{name[1:-2]} value_{rng.randint(1, COUNT)}\n"
+            )
             self.files["patch.bin"] = "patched"
             self.steps.append((tool, *edit, name))
         elif rng.random() < self.edits / 2:
