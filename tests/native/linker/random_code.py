@@ -286,15 +286,18 @@ _ENTER = """\
 _LEAVE = "    $rbp = frame-destroy POP64r implicit-def $rsp, implicit $rsp\n"
 
 
-def _live(blocks: Sequence[Sequence[Instruction]], wanted: set[str]) -> list[set[str]]:
-    """Return what is live at the start of three blocks, the first of which forks."""
+def _live(blocks: Sequence[list[Instruction]], wanted: set[str]) -> list[set[str]]:
+    """Return the live registers at the start of three blocks, and mark flags that are dead."""
     starts: list[set[str]] = [set(), set(), set()]
     ends: list[set[str]] = [set(), set(), set(wanted)]
     for number in (2, 1, 0):
         for after in {0: (1, 2), 1: (2,), 2: ()}[number]:
             ends[number] |= starts[after]
         live = set(ends[number])
-        for instruction in reversed(blocks[number]):
+        for place, instruction in reversed(list(enumerate(blocks[number]))):
+            if FLAGS not in live:
+                text = instruction.text.replace("implicit-def $eflags", "implicit-def dead $eflags")
+                blocks[number][place] = replace(instruction, text=text)
             live = (live - instruction.writes) | instruction.reads
         starts[number] = live
     return starts
