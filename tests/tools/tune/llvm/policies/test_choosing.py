@@ -8,7 +8,7 @@ import pytest
 
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.commands.policies import policy_files
+from compiler_gym.tools.tune.commands.recipes import policy_files
 from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, read_policy, write_policy
 from compiler_gym.tools.tune.llvm.possible import require_possible
 

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Plans are described to the driver with what a link by the user's own words can use."""
+
+from dataclasses import replace
+
+import pytest
+
+from compiler_gym.errors import PlanError
+from compiler_gym.tools.tune import PACKED, recipe_named
+from compiler_gym.tools.tune.llvm.linking import FRAMES, LEAVES
+from compiler_gym.tools.tune.llvm.policies import describe_plan
+from compiler_gym.tools.tune.llvm.size_plugin import (
+    PLUGIN,
+    PLUGIN_VARIABLE,
+    explain_problem,
+    find_plugin,
+)
+from tests.tools.tune.llvm.conftest import needs_lld
+
+pytestmark = needs_lld
+SMALL = recipe_named("small").plan
+
+
+def test_options_are_told_apart_by_who_reads_them() -> None:
+    plan = replace(
+        SMALL, flags=("-fno-plt",), linker=("-Wl,--gc-sections", "-Wl,-z,now,--icf=safe", PACKED),
+        options={"enable-pre": "false"},
+    )  # fmt: skip
+    described = describe_plan(plan, is_packed=False)
+    fat = ["-Oz", "-flto", "-ffat-lto-objects", "-fno-addrsig"]
+    # Without --gc-sections, which would remove what is marked as used.
+    front = ["-z", "nostart-stop-gc", "-z", "now", "--icf=safe"]
+    rust = ["--lto-newpm-passes=default<Oz>"]
+    assert described[2:] == [
+        [*fat, "-fno-plt"], front, ["enable-pre=false"], rust, [], [], ["pack"],
+    ]  # fmt: skip
+    assert all(word.startswith("/") for word in (described[0][0], *described[1]))
+    unpacked = replace(plan, linker=())
+    assert describe_plan(unpacked, is_packed=False)[-1] == []
+    assert describe_plan(unpacked, is_packed=True)[-1] == ["pack"]
+
+
+@pytest.mark.parametrize(("flags", "rules"), [((FRAMES, LEAVES), ()), ((), ("-a", "-b")), ((), ())])
+@pytest.mark.skipif(bool(explain_problem()), reason="needs the size plug-in")
+def test_the_plug_in_gets_settings_and_adds_frame_pointers(
+    monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], rules: tuple[str, ...]
+) -> None:
+    plan = replace(SMALL, flags=(*flags, "-fno-plt"), plugin=(PLUGIN, *rules))
+    described = describe_plan(plan, is_packed=False)
+    settings = ["frames=non-leaf"] if flags else ["rules=-a+b"] if rules else []
+    assert described[6:8] == [[str(find_plugin()), *settings], []]
+    assert described[2][-2:] == ["-fno-addrsig", "-fno-plt"]
+    monkeypatch.setenv(PLUGIN_VARIABLE, "/none.so")
+    loading, (problem,) = describe_plan(plan, is_packed=False)[6:8]
+    assert loading == []
+    assert problem.startswith("/none.so does not exist")
+
+
+def test_a_plan_of_more_than_one_link_is_refused() -> None:
+    for plan in (replace(SMALL, method="program"), replace(SMALL, profile="x.profdata")):
+        with pytest.raises(PlanError, match="cannot link in one step: use `--plan`"):
+            describe_plan(plan, is_packed=False)
