@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compare our link with clang's two, and find the fewest arguments with which they differ."""
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -139,8 +140,8 @@ def _messages(mine: Linked, references: Sequence[Linked]) -> Iterator[Difference
 
 
 def _steady(symbols: frozenset[str]) -> frozenset[str]:
-    """Return `symbols` without inline functions: each level of optimisation leaves others."""
-    return frozenset(each for each in symbols if not each.startswith("WEAK DEFAULT _Z"))
+    """Return `symbols` without inline functions and parts of libc, which code at each level needs."""
+    return frozenset(each for each in symbols if not re.match(r"WEAK \w+ _Z|\w+ \w+ __", each))
 
 
 def _counted(loaded: Mapping[str, int]) -> frozenset[str]:
