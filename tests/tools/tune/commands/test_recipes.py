@@ -13,6 +13,7 @@ from compiler_gym.builds import SET_APART, measure_sizes
 from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.tools.tune.commands.recipes import describe_recipe, policy_files
+from compiler_gym.tools.tune.llvm.size_plugin import find_linker
 from tests.native.driver.trees import DRIVER, POLICY, RECIPE, SOURCES, Tree
 from tests.stand_ins import always
 from tests.tools.tune.llvm.conftest import needs_lld
@@ -68,13 +69,13 @@ def test_recipes_and_policies_are_described_or_refused(
 @pytest.fixture
 def called(tmp_path: Path) -> Callable[..., list[str]]:
     """Return a function that calls the driver with a compiler that prints its words."""
-    for name in ("cc", "cxx"):
+    for name in ("cc", "cxx", "ld"):
         shutil.copy(DRIVER.removesuffix("cc") + name, tmp_path)
-    clang, printer = os.fsencode(clang_command()[0]), os.fsencode(tmp_path / "printer")
-    described = describe_recipe("recipe", "small")
-    (tmp_path / "described").write_bytes(
-        described.replace(b"\0\0%s\0\0" % clang, b"\0\0%s\0\0" % printer)
-    )
+    described, clang = describe_recipe("recipe", "small"), clang_command()[0]
+    for program in (clang, find_linker(clang)):
+        is_alone, printer = f"\0\0{program}\0\0".encode(), f"\0\0{tmp_path}/printer\0\0".encode()
+        described = described.replace(is_alone, printer)
+    (tmp_path / "described").write_bytes(described)
     tree = Tree(tmp_path)
     tree.write(
         {
@@ -125,6 +126,23 @@ def test_what_is_added_depends_on_what_a_call_makes(
 
 def test_after_two_hyphens_there_are_only_files(called: Callable[..., list[str]]) -> None:
     assert called("-c -- -x.c")[-3:] == ["--end-no-unused-arguments", "--", "-x.c"]
+
+
+def test_what_a_build_tells_the_linker_comes_after_the_recipe_and_before_its_plan(
+    called: Callable[..., list[str]], tmp_path: Path
+) -> None:
+    called("-c x.c")
+    tree = Tree(tmp_path)
+    tree.write({"x.c": "int x;\n"})
+    tree.run("clang-22 -flto -c x.c")
+    own = ["-m", "elf_x86_64", "--icf=none", "-O0", "-mllvm", "-enable-pre=true", "x.o"]
+    asked = {"COMPILER_GYM_CACHE": "cache", "COMPILER_GYM_LINK": "cc\nrecipe\nsmall"}
+    words = tree.run(f"./compiler-gym-ld {' '.join(own)}", **asked)[0].splitlines()
+    at = words.index("-m")
+    assert words[:2] == ["-z", "nostart-stop-gc"]
+    assert words[at : at + len(own)] == own
+    assert words.index("--icf=safe") < at < words.index("-disable-lsr=true")
+    assert "-enable-pre=false" not in words
 
 
 APART = [

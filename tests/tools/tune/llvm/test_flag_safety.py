@@ -27,7 +27,6 @@ from compiler_gym.tools.tune.llvm.linking import (
     TAILS,
     Linker,
     choose_front_end_flags,
-    command_with,
 )
 from compiler_gym.tools.tune.llvm.making import SECTIONS, LlvmMaker
 from compiler_gym.tools.tune.llvm.whole import make_whole
@@ -229,11 +228,3 @@ def test_what_a_build_exports_is_found_by_name_in_one_module_of_all_sources(
     plan = BinaryPlan("run", PROGRAM, linker=FOLDING)
     made = LlvmMaker(Linker(binary, tmp_path), whole, plan).make("run")
     assert subprocess.run([made], capture_output=True, check=True).stdout == b"42 6\n"
-
-
-@pytest.mark.parametrize("word", ["--no-gc-sections", "--icf=none", "-z,start-stop-gc", "-O0"])
-def test_what_a_build_tells_the_linker_comes_after_what_a_plan_does(word: str) -> None:
-    plan = BinaryPlan("x", "link-time", linker=(*FOLDING, TAILS))
-    command = CompilerCommand.parse(["cc", "x.o", f"-Wl,{word}", "-o", "x"])
-    words = command_with(plan, ["clang"], command)
-    assert all(words.index(each) < words.index(f"-Wl,{word}") for each in (*plan.linker, KEPT))

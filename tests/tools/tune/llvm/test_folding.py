@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.builds import CompilerCommand
-from compiler_gym.tools.tune import Request, TuningJob, recipe_named
-from compiler_gym.tools.tune.llvm import policies
+from compiler_gym.tools.tune import Request, TuningJob
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
+from tests.native.driver.trees import POLICY, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
-SIZE = Path(policies.__file__).with_name("size.json")
 
 SOURCE = """
 #include <stdio.h>
@@ -47,28 +45,16 @@ def printed(program: Path) -> str:
     return subprocess.run([program, "w"], capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize("own", OWN_WORDS)
-@pytest.mark.parametrize("recipe", ["small", "small-packed"])
-def test_a_recipe_folds_as_the_build_says_and_safely_where_it_says_nothing(
-    source: Path, recipe: str, own: str
+@pytest.mark.parametrize("how", ["--recipe small", "--recipe small-packed", POLICY])
+def test_a_recipe_and_a_policy_fold_as_the_build_says_and_safely_where_it_says_nothing(
+    source: Path, how: str
 ) -> None:
-    words = ["cc", source.name, *own.split(), "-o", "run"]
-    command = CompilerCommand.parse(words, source.parent)
-    ours = LlvmTuner().command_with(recipe_named(recipe).plan, command)
-    subprocess.run(ours, cwd=source.parent, check=True)
-    assert printed(source.parent / "run") == OWN_WORDS[own]
-
-
-@pytest.mark.parametrize("own", OWN_WORDS)
-def test_a_policy_folds_as_the_build_says_and_safely_where_it_says_nothing(
-    source: Path, own: str
-) -> None:
-    words = ["cc", source.name, *own.split(), "-o", "run"]
-    command = CompilerCommand.parse(words, source.parent)
-    said: list[str] = []
-    assert policies.link(SIZE, command, is_checked=True, is_packed=True, say=said.append) == 0
-    assert said
-    assert printed(source.parent / "run") == OWN_WORDS[own]
+    tree = Tree(source.parent)
+    tree.cc("-c main.c", how)
+    for own, expected in OWN_WORDS.items():
+        for file in ("main.c", "main.o"):
+            assert ("loaded bytes" in tree.cc(f"{file} {own} -o run", how)) == (how == POLICY)
+            assert printed(source.parent / "run") == expected
 
 
 @pytest.mark.parametrize("own", ["", "-Wl,--icf=all"])
