@@ -140,7 +140,7 @@ def _messages(mine: Linked, references: Sequence[Linked]) -> Iterator[Difference
 
 
 def _steady(symbols: frozenset[str]) -> frozenset[str]:
-    """Return `symbols` without inline functions and parts of libc, which code at each level needs."""
+    """Return `symbols` without inline functions and parts of libc: each level differs."""
     return frozenset(each for each in symbols if not re.match(r"WEAK \w+ _Z|\w+ \w+ __", each))
 
 
