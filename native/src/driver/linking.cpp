@@ -22,7 +22,7 @@ namespace compiler_gym::driver {
 namespace {
 
 constexpr size_t few_addresses = 3;  // with fewer, packed relocations need more than they save
-constexpr size_t few_kilobytes = 4;   // that strip saves: less is not worth a word
+constexpr size_t few_kilobytes = 4;  // that strip saves: less is not worth a word
 constexpr std::string_view rust_object = ".rcgu.o";
 
 // What the files of a link contain.
@@ -198,31 +198,33 @@ class Task {
     return false;
   }
 
-  Words make_command(const Words& more) const {
+  // Return the user's arguments between ours. Of two that contradict each other, lld takes the
+  // last.
+  Words make_command(const Words& before, const Words& after) const {
     Words words = recipe_.linker;
     words.insert(words.end(), recipe_.front.begin(), recipe_.front.end());
     if (is_packed_) words.insert(words.end(), {"-z", "pack-relative-relocs"});
+    words.insert(words.end(), before.begin(), before.end());
     words.insert(words.end(), arguments_.begin(), arguments_.end());
-    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), after.begin(), after.end());
     return words;
   }
 
   Words make_plan() const {
-    Words more;
+    Words more = {recipe_.passes[is_rust_]};
     const auto add = [&](const std::string& option) {
       if (!call_.options.contains(option.substr(0, option.find('='))))
         more.insert(more.end(), {"-mllvm", '-' + option});
     };
     std::ranges::for_each(recipe_.options, add);
     if (request_.has("--minsize")) add("force-attribute=minsize");
-    if (is_rust_) more.insert(more.end(), recipe_.for_rust.begin(), recipe_.for_rust.end());
     if (!recipe_.plugin.empty() && !request_.has("--no-plugin"))
       more.push_back("--load-pass-plugin=" + recipe_.plugin[0]);
-    return make_command(more);
+    return make_command(more, {});
   }
 
   Words make_rival(const Words& more) const {
-    Words words = make_command(more);
+    Words words = make_command({}, more);
     // rustc has optimised its modules already: only their code is generated.
     if (is_rust_) words.push_back("--lto-newpm-passes=verify");
     return words;

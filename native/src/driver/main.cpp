@@ -68,12 +68,12 @@ class RecipeCall {
     if (call_.inputs.empty() || call_.kind == Kind::other) return answer();
     const bool has_other_linker = recipe_.linker.empty() || !is_lld(call_.linker);
     Words native = {"-Oz", "-fno-lto"};
-    if (!has_other_linker) native.push_back("-fuse-ld=lld");
-    // GNU's assembler does not know the section that IR is put into.
+    if (!has_other_linker && !is_partial()) native.push_back("-fuse-ld=lld");
     const bool is_native =
         call_.is_question || std::ranges::find(whole_, "-fno-integrated-as") != whole_.end();
     if (is_native) return run_plainly(native);
     if (call_.kind == Kind::object) return compile(native);
+    if (is_partial()) return run_plainly(native);
     if (!has_other_linker) return link(native);
     say(request_, call_.outputs[0] + ": linked with " +
                       (call_.linker.empty() ? "the usual linker" : call_.linker) + ", without " +
@@ -82,6 +82,25 @@ class RecipeCall {
   }
 
  private:
+  // Whether the user wants no link-time optimisation. GNU's assembler does not know the section
+  // that IR is put into.
+  bool refuses_ir() const {
+    bool is_refused = false;
+    for (const std::string& word : whole_) {
+      if (word.starts_with("-flto")) is_refused = false;
+      if (word == "-fno-lto") is_refused = true;
+      if (word == "-fno-integrated-as") return true;
+    }
+    return is_refused;
+  }
+
+  // Partial links are left to the user's linker: lld and GNU ld cannot always read each other's.
+  bool is_partial() const {
+    return call_.kind == Kind::link && std::ranges::any_of(whole_, [](const std::string& word) {
+             return word == "-r" || word == "-Wl,-r" || word == "-Wl,--relocatable";
+           });
+  }
+
   // Run what makes no code: precompiled headers must fit our level, and the linker that answers is
   // the one that links.
   int answer() const {

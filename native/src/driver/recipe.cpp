@@ -27,7 +27,8 @@ bool is_current(const Words& stamps) {
 
 std::optional<Recipe> recipe_in(std::string_view text) {
   const std::vector<Words> lists = lists_in(text);
-  if (lists.size() != 11 || !is_current(lists[0]) || lists[1].empty()) return {};
+  if (lists.size() != 11 || !is_current(lists[0]) || lists[1].empty() || lists[7].size() != 2)
+    return {};
   return Recipe{lists[1], lists[2], lists[3], lists[4], lists[5],
                 lists[6], lists[7], lists[8], lists[9], lists[10]};
 }

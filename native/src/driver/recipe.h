@@ -31,7 +31,7 @@ struct Recipe {
   Words compile;    // options for the compiler
   Words front;      // options in front of the linker's, so that the user's win
   Words options;    // NAME=VALUE of LLVM, for code generation in the linker
-  Words for_rust;   // options for the linker if rustc has compiled the program
+  Words passes;     // the linker's option for its passes, for objects of clang and of rustc
   Words plugin;     // the path of the size plug-in and its settings, or nothing
   Words problem;    // the reason why it cannot be loaded, or nothing
   Words flags;      // "pack": pack relocations

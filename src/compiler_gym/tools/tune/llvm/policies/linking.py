@@ -25,15 +25,23 @@ _FRONT = ("-z", "nostart-stop-gc")
 _COLLECTING = "--gc-sections"
 """It would remove what ``__attribute__((used))`` keeps, and saves 0.15 % after link-time
 optimisation, so it is left to the user."""
-_FOR_RUST = "--lto-newpm-passes=default<Oz>"
-"""rustc's modules are optimised already, so the passes for single files do more."""
+_PASSES = (
+    "--lto-newpm-passes=globalopt,cgscc(inline,function(sroa,early-cse<memssa>,simplifycfg,"
+    "instcombine<no-verify-fixpoint>)),lto<Oz>,function(loop(loop-rotate,indvars,loop-deletion),"
+    "jump-threading,correlated-propagation,simplifycfg,instcombine<no-verify-fixpoint>)",
+    "--lto-newpm-passes=default<Oz>",
+)
+"""The linker's passes for objects of clang, and for those of rustc. They save 0.3 % of loaded bytes
+over ``lto<Oz>``, for 3 % of the link's processor time."""
+_INLINING = ("inline-call-penalty", "40")
+"""A call is worth more than LLVM thinks, because its arguments need code as well: 0.13 %."""
 
 
 def describe_plan(plan: BinaryPlan, *, is_packed: bool) -> list[list[str]]:
     """Return the clang command, the linker, and lists of options, as the driver expects them.
 
     These are the options of the compiler, the linker's first options, LLVM's options in the linker,
-    the linker's options for rustc, the loading of the size plug-in, the reason why it cannot be
+    its passes, the loading of the size plug-in, the reason why it cannot be
     loaded, and flags of the driver. With `is_packed`, relocations are packed if the program's C
     library can read them. Raises `PlanError` for a plan that needs more than one link.
     """
@@ -47,12 +55,12 @@ def describe_plan(plan: BinaryPlan, *, is_packed: bool) -> list[list[str]]:
     front = [word for word in _linker_words(plan.linker) if word != _COLLECTING]
     flags = [flag for flag in plan.flags if not plan.plugin or flag not in (FRAMES, LEAVES)]
     compile_words = [*link_time_flags(BinaryPlan(plan.name, SMALL)), *_FAT, *flags]
-    options = [f"{name}={value}" for name, value in plan.options.items()]
+    options = [f"{name}={value}" for name, value in (_INLINING, *plan.options.items())]
     loading = describe_loading(plan, has_frames=FRAMES in plan.flags) if not problem else []
     packing = ["pack"] if is_packed or PACKED in plan.linker else []
     return [
         clang, [linker] if Path(linker).is_file() else [], compile_words, [*_FRONT, *front],
-        options, [_FOR_RUST], loading, [problem] if problem else [], packing,
+        options, [*_PASSES], loading, [problem] if problem else [], packing,
     ]  # fmt: skip
 
 
