@@ -128,7 +128,7 @@ def test_after_two_hyphens_there_are_only_files(called: Callable[..., list[str]]
     assert called("-c -- -x.c")[-3:] == ["--end-no-unused-arguments", "--", "-x.c"]
 
 
-def test_what_a_build_tells_the_linker_comes_after_the_recipe_and_before_its_plan(
+def test_what_a_build_tells_the_linker_comes_after_the_recipe(
     called: Callable[..., list[str]], tmp_path: Path
 ) -> None:
     called("-c x.c")
@@ -136,12 +136,15 @@ def test_what_a_build_tells_the_linker_comes_after_the_recipe_and_before_its_pla
     tree.write({"x.c": "int x;\n"})
     tree.run("clang-22 -flto -c x.c")
     own = ["-m", "elf_x86_64", "--icf=none", "-O0", "-mllvm", "-enable-pre=true", "x.o"]
-    asked = {"COMPILER_GYM_CACHE": "cache", "COMPILER_GYM_LINK": "cc\nrecipe\nsmall"}
-    words = tree.run(f"./compiler-gym-ld {' '.join(own)}", **asked)[0].splitlines()
+    words = tree.run(
+        f"./compiler-gym-ld {' '.join(own)}",
+        COMPILER_GYM_CACHE="cache", COMPILER_GYM_LINK="cc\nrecipe\nsmall",
+    )[0].splitlines()  # fmt: skip
     at = words.index("-m")
     assert words[:2] == ["-z", "nostart-stop-gc"]
     assert words[at : at + len(own)] == own
-    assert words.index("--icf=safe") < at < words.index("-disable-lsr=true")
+    assert words.index("--icf=safe") < at
+    assert "-disable-lsr=true" in words
     assert "-enable-pre=false" not in words
 
 

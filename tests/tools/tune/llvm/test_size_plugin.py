@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
-from compiler_gym.builds import CompilerCommand, read_code
+from compiler_gym.builds import read_code
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     BinaryPlan,
@@ -28,7 +28,6 @@ from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, SMALL, Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
-from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, link, write_policy
 from compiler_gym.tools.tune.llvm.script import write_script
 from compiler_gym.tools.tune.llvm.size_plugin import (
     PLUGIN,
@@ -39,6 +38,7 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
     plugin_hash,
 )
 from compiler_gym.tools.tune.llvm.whole import make_whole
+from tests.native.driver.trees import DRIVER, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -139,54 +139,30 @@ def test_the_debian_packages_load_it_and_it_has_the_version_of_plans() -> None:
     assert subprocess.check_output(command, text=True).strip() == PLUGIN
 
 
-def linked(folder: Path, *words: str, compiler: str = "cc") -> list[str]:
-    """Link by a policy whose plan loads the plug-in, and return the lines printed."""
-    zeros = (0.0,) * len(FEATURES)
-    plan = replace(recipe_named("small").plan, name="small", plugin=(PLUGIN,))
-    policy = Policy(
-        "llvm 22", "x86_64", "small", (plan,), zeros, (1.0,) * len(FEATURES), ((*zeros, 0.0),)
-    )
-    write_policy(policy, folder / "policy.json")
-    said: list[str] = []
-    command = CompilerCommand.parse([compiler, *words], folder)
-    status = link(
-        folder / "policy.json", command, is_checked=False, is_packed=True, say=said.append
-    )
-    assert status == 0
-    return said
-
-
 @needs_plugin
-@pytest.mark.parametrize(("compiler", "source"), [("cc", "nodes.c"), ("c++", "nodes.cc")])
-def test_a_policy_loads_it(
-    tmp_path: Path, compiler: str, source: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / source).write_text(NODES)
-    counts = tmp_path / "counts"
-    monkeypatch.setenv("COMPILER_GYM_SIZE", f"stats={counts}")
-    (line,) = linked(tmp_path, source, "-o", "run", compiler=compiler)
-    assert "loaded bytes with plan 'small'" in line
-    assert counts.read_text()
-    assert subprocess.run([tmp_path / "run"], check=True, capture_output=True).stdout == (
-        b"200\n" * 3
-    )
-    counts.unlink()
-    assert linked(tmp_path, source, "-shared", "-fPIC", "-o", "run.so", compiler=compiler)
-    assert counts.read_text()
+@pytest.mark.parametrize(("driver", "source"), [("cc", "nodes.c"), ("cxx", "nodes.cc")])
+def test_a_policy_loads_it(tmp_path: Path, driver: str, source: str) -> None:
+    tree = Tree(tmp_path)
+    tree.write({source: NODES})
+    plan = tree.by(replace(recipe_named("small").plan, name="small", plugin=(PLUGIN,)))
+    call = f"{DRIVER.removesuffix('cc')}{driver} {plan} --no-never-larger {source}"
+    for words in ("-o run", "-shared -fPIC -o run.so"):
+        said = tree.run(f"{call} {words}", COMPILER_GYM_SIZE="stats=counts")[1]
+        assert "loaded bytes with --policy " in said
+        assert (tmp_path / "counts").read_text()
+        (tmp_path / "counts").unlink()
+    assert tree.printed("run") == "200\n" * 3
 
 
-def test_a_link_continues_without_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "nodes.c").write_text(NODES)
-    monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
-    reason, line = linked(tmp_path, "nodes.c", "-o", "run")
-    assert reason.startswith("run: linked without the size plug-in: /no-such.so does not exist")
-    assert "loaded bytes with plan 'small'" in line
-    subprocess.run([tmp_path / "run"], check=True)
-    monkeypatch.setenv(PLUGIN_VARIABLE, str(tmp_path / "nodes.c"))
-    reason, line = linked(tmp_path, "nodes.c", "-o", "run")
-    assert reason == "run: the link with the size plug-in failed; linked without it"
-    assert "loaded bytes with plan 'small'" in line
-    subprocess.run([tmp_path / "run"], check=True)
+@pytest.mark.parametrize(
+    ("plugin", "said"), [("/no-such.so", "without the size plug-in: /no-such.so does not exist"),
+                         ("nodes.c", "instead of --policy size, which failed: ")],
+)  # fmt: skip
+def test_a_link_continues_without_it(tmp_path: Path, plugin: str, said: str) -> None:
+    tree = Tree(tmp_path)
+    tree.write({"nodes.c": NODES})
+    assert said in tree.cc("nodes.c -o run", COMPILER_GYM_SIZE_PLUGIN=plugin)
+    assert tree.printed("run") == "200\n" * 3
 
 
 def test_plans_name_it_and_its_rules(tmp_path: Path) -> None:
