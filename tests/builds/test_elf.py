@@ -14,7 +14,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.builds import (
-    count_packed_bytes,
     function_sizes,
     is_shared_library,
     measure_sizes,
@@ -47,23 +46,6 @@ def test_the_text_is_that_of_llvm_size(program: Path) -> None:
     assert measure_sizes(program).text == sizes[".text"]
     assert measure_sizes(program).total == program.stat().st_size
     assert measure_unwinding(program) == sizes[".eh_frame"] + sizes[".eh_frame_hdr"] > 0
-
-
-@pytest.mark.skipif(shutil.which("ld.lld-22") is None, reason="needs clang-22 and lld-22")
-@pytest.mark.parametrize("count", [0, 2, 70, 500])
-def test_packed_relocations_save_what_an_unpacked_link_shows(tmp_path: Path, count: int) -> None:
-    names = ", ".join(f"&numbers[{number * 3 % 64}]" for number in range(count))
-    (tmp_path / "main.c").write_text(
-        f"int numbers[64]; int *const all[] = {{{names}}};\n"
-        "int main(int n, char **words) { return all[n] == 0; }\n"
-    )
-    link = ["clang-22", "-pie", "-fPIE", "-fuse-ld=lld", "main.c"]
-    for name, words in (("plain", ()), ("packed", ("-Wl,-z,pack-relative-relocs",))):
-        subprocess.run([*link, *words, "-o", name], cwd=tmp_path, check=True)
-    plain, packed = (measure_sizes(tmp_path / name).loaded for name in ("plain", "packed"))
-    assert count_packed_bytes(tmp_path / "plain") == 0
-    # The dynamic section may be aligned.
-    assert abs(plain - packed - count_packed_bytes(tmp_path / "packed")) <= 8
 
 
 def test_functions_have_the_sizes_of_the_symbol_table(program: Path) -> None:

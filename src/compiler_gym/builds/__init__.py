@@ -3,6 +3,7 @@
 
 ``command_line`` reads one command of a compiler, ``compilation_database`` a file of commands,
 ``archives`` lists the members of an archive, and ``elf`` measures object files and linked files.
+``watch`` is the script that stands in for a compiler in a build and records its commands.
 These modules do not depend on a compiler.
 """
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
-        QUESTION_MARKS,
         RUST_OBJECT,
         SET_APART,
         SOURCE_LANGUAGES,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
         RELOCATABLE,
         SHARED,
         Sizes,
-        count_packed_bytes,
         find_bitcode,
         function_sizes,
         is_elf,
@@ -51,13 +50,14 @@ if TYPE_CHECKING:
         read_interface,
         read_needed_symbols,
     )
+    from compiler_gym.builds.watch import SCRIPT
 
 __all__ = [
     "EXECUTABLE",
     "IR_SUFFIXES",
-    "QUESTION_MARKS",
     "RELOCATABLE",
     "RUST_OBJECT",
+    "SCRIPT",
     "SET_APART",
     "SHARED",
     "SOURCE_LANGUAGES",
@@ -66,7 +66,6 @@ __all__ = [
     "Mode",
     "Sizes",
     "Source",
-    "count_packed_bytes",
     "find_bitcode",
     "function_sizes",
     "is_archive",

@@ -19,7 +19,6 @@ from compiler_gym.errors import BenchmarkInitError
 
 __all__ = [
     "IR_SUFFIXES",
-    "QUESTION_MARKS",
     "RUST_OBJECT",
     "SET_APART",
     "SOURCE_LANGUAGES",
@@ -40,12 +39,6 @@ SET_APART = (
 )  # fmt: skip
 """Prefixes of flags that need special passes or another machine, so that passes must not be
 changed. A trailing $ marks an exact flag. The compiled driver reads this list, too."""
-
-QUESTION_MARKS = (
-    "conftest", "cmTC_", "meson-private", "CMakeFiles/CMakeScratch", "CMakeFiles/CMakeTmp",
-    "CompilerIdC", "testfile", "sanitycheck",
-)  # fmt: skip
-"""Paths of programs with which build systems test a compiler; the driver reads this list, too."""
 
 IR_SUFFIXES = (".bc", ".ll")
 """Suffixes of IR files."""
@@ -135,42 +128,6 @@ class CompilerCommand:
         True
         """
         return any(map(is_listed, self.words))
-
-    @property
-    def is_rare(self) -> bool:
-        """True if it needs features that few commands of a build need, or only unusual ones."""
-        return (
-            self.is_set_apart or self.emits_ir or bool(self.headers)
-            or self.other_linker is not None
-            or any(word in ("--", "-r", "-###") for word in self.words)
-        )  # fmt: skip
-
-    @property
-    def is_question(self) -> bool:
-        """True if a build system runs it to test the compiler."""
-        text = " ".join((str(self.cwd), *self.words))
-        return any(mark in text for mark in QUESTION_MARKS)
-
-    @property
-    def other_linker(self) -> str | None:
-        """The name of the linker in the flags, unless it is LLVM's.
-
-        >>> CompilerCommand.parse(["cc", "a.o", "-fuse-ld=gold"]).other_linker
-        'gold'
-        """
-        linkers = [w.partition("=")[2] for w in self.words if w.startswith("--ld-path=")] or [
-            w.partition("=")[2] for w in self.words if w.startswith("-fuse-ld=")
-        ]
-        return linkers[-1] if linkers and not _LLVM_LINKER.search(linkers[-1]) else None
-
-    @property
-    def uses_header(self) -> bool:
-        """True if it makes or reads a precompiled header: both need the same level."""
-        after = zip(self.words, self.words[1:], strict=False)
-        names = [value.removeprefix("-Xclang=") for word, value in after if word == "-include"]
-        return bool(self.headers) or "-include-pch" in self.words or any(
-            (self.cwd / f"{name}{suffix}").exists() for name in names for suffix in (".pch", ".gch")
-        )  # fmt: skip
 
     @classmethod
     def parse(cls, words: Sequence[str], cwd: str | Path | None = None) -> "CompilerCommand":
@@ -332,7 +289,6 @@ _PRINTING = ("--version", "--help", "-dumpmachine", "-dumpversion", "-dumpfullve
              "-dumpspecs", "-print-", "--print-")  # fmt: skip
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".tcc"})
 _ASSEMBLY = frozenset({".s", ".S", ".sx", ".asm"})
-_LLVM_LINKER = re.compile(r"(^|/)(ld\.)?lld(-22)?$")
 _SHELL = frozenset({"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1", "2>"})
 _LEVEL = re.compile(r"-O([0-9sgz]|fast)?")
 _DROPPED = re.compile(
@@ -362,7 +318,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 class Argument(NamedTuple):
-    """One argument of a command, with the value that follows it as a word of its own."""
+    """One argument of a command, with the value in the next argument."""
 
     at: int
     """The position of `word`."""

@@ -16,7 +16,6 @@ __all__ = [
     "RELOCATABLE",
     "SHARED",
     "Sizes",
-    "count_packed_bytes",
     "find_bitcode",
     "function_sizes",
     "is_elf",
@@ -34,12 +33,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
 _RELOCATION, _ENTRY = struct.Struct("<QQq"), struct.Struct("<QQ")
-_SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS, _PACKED = 2, 11, 2, 8, 19
-_RELOCATION_BYTES = _RELOCATION.size
-"""The size of a relocation that is not packed."""
-_PACKING_BYTES = 64
-"""The cost of packing any: two more entries of the dynamic section, and the version of glibc that
-can read them, with its name."""
+_SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
 _ALLOCATED, _LOADABLE = 2, 1
 _CODE = (
     ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
@@ -64,9 +58,9 @@ EXECUTABLE = 2
 SHARED = 3
 """The type of a shared library or a position-independent executable."""
 _FOR_LINKER = ".llvm.lto"
-_NO_MORE = b"\xff" * 4
-"""The marker that the compiled driver appends to the bitcode of an object; after ``ld -r`` it is
-inside."""
+_DIGEST = ".compiler_gym"
+"""The section in which the compiled driver stores a digest of an object."""
+_DIGEST_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +122,6 @@ def measure_unwinding(path: Path) -> int:
     return sum(section.size for section in sections if section.name in _UNWINDING)
 
 
-def count_packed_bytes(path: Path) -> int:
-    """Return the bytes that packed relocations save in the linked file `path`.
-
-    The result is negative if there are so few that packing costs more, and 0 if there are none.
-    """
-    data = _read(path)
-    section = next((part for part in _sections(path, data) if part.kind == _PACKED), None)
-    if section is None:
-        return 0
-    contents = _contents(path, data, section)
-    words = struct.unpack(f"<{len(contents) // 8}Q", contents)
-    # An even word is an address; an odd one has a bit for each of the 63 words after it.
-    count = sum(word.bit_count() - 1 if word & 1 else 1 for word in words)
-    return count * _RELOCATION_BYTES - len(contents) - _PACKING_BYTES
-
-
 def read_code(path: Path) -> bytes:
     """Return the machine code of the linked file `path`; raise `ProjectError` if it is not ELF."""
     data = _read(path)
@@ -159,10 +137,12 @@ def find_bitcode(data: bytes) -> bytes | None:
         return None
     path = Path("object")
     with contextlib.suppress(ProjectError):  # not an object for this machine
-        for part in _sections(path, data):
-            if part.name == _FOR_LINKER and is_bitcode(bitcode := _contents(path, data, part)):
-                bitcode = bitcode.removesuffix(_NO_MORE)
-                return None if _NO_MORE + b"BC" in bitcode else bitcode
+        parts = {part.name: part for part in _sections(path, data)}
+        module, digest = parts.get(_FOR_LINKER), parts.get(_DIGEST)
+        # After ``ld -r``, the section holds several modules, of which LLVM reads only the first.
+        if module and (digest is None or digest.size == _DIGEST_BYTES):
+            bitcode = _contents(path, data, module)
+            return bitcode if is_bitcode(bitcode) else None
     return None
 
 
