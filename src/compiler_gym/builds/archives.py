@@ -11,7 +11,7 @@ __all__ = [
 ]  # fmt: skip
 
 _MAGIC, _THIN = b"!<arch>\n", b"!<thin>\n"
-"""The first bytes of an archive, and of a thin one, whose members are files beside it."""
+"""The first bytes of an archive, and of a thin one, whose members are other files."""
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """The first bytes of LLVM's bitcode, without and with a wrapper header."""
 _LONG_NAMES = b"//"
@@ -45,7 +45,7 @@ def beginning(path: Path, count: int) -> bytes:
 
 
 def read_members(path: Path) -> Iterator[tuple[str, bytes | None]]:
-    """Yield the name and contents of each file in an archive; thin archives name files beside them.
+    """Yield the name and contents of each file in an archive; thin archives only name the files.
 
     The contents are None if the archive is damaged, or if a file of a thin one is missing.
     """

@@ -29,6 +29,7 @@ PIECES = re.compile(
 or plain; a backslash at the end is dropped."""
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 MOST_FILES = 2000
+SCRIPT = os.path.abspath(__file__)
 
 
 def outputs(words: "list[str]") -> "list[str]":

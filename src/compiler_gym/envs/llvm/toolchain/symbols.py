@@ -43,7 +43,7 @@ def read_symbols(text: str) -> tuple[set[str], set[str]]:
 
 
 def list_copies(text: str) -> set[str]:
-    """Return the functions of the IR `text` that every module has for itself, such as those of
+    r"""Return the functions of the IR `text` that every module has for itself, such as those of
     templates. Those whose addresses are taken are left out, because addresses can be compared.
 
     >>> list_copies("define linkonce_odr void @f() { ret void }\ndefine void @g() { ret void }")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Find the objects and archives that a link command names, and where it names them.
 
-What is not understood is not listed, so that the project's own file is linked there.
+An unknown spelling is not listed, so that the project's own file is linked there.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,42 +12,25 @@ from typing import NamedTuple
 
 from compiler_gym.builds import CompilerCommand, Source, is_archive, iterate_arguments
 
-__all__ = ["LINKER_VALUES", "Input", "Place", "Unit", "list_linked_files"]
+__all__ = ["Input", "Place", "Unit", "list_linked_files"]
 
-LINKER_VALUES = frozenset(
-    """a A android-memtag-mode architecture assert audit auxiliary b bp-compression-sort
-    bp-startup-sort c call-graph-ordering-file call-graph-profile-sort
-    compress-debug-sections compress-sections ctf-share-types default-script defsym depaudit
-    dependency-file dT dynamic-linker dynamic-list e entry error-handling-script error-limit
-    exclude-libs export-dynamic-symbol export-dynamic-symbol-list F f filter fini format G
-    gpsize h hash-size hash-style I icf ignore-unresolved-symbol image-base in-implib init
-    irpgo-profile just-symbols keep-unique l L library library-path load-pass-plugin lto
-    lto-aa-pipeline lto-basic-block-sections lto-cs-profile-file lto-known-safe-vtables
-    lto-newpm-passes lto-partitions lto-sample-profile m Map max-cache-size mllvm mri-script
-    O o oformat opt-remarks-filename opt-remarks-format opt-remarks-hotness-threshold
-    opt-remarks-passes orphan-handling out-implib output P pack-dyn-relocs package-metadata
-    plugin plugin-opt print-archive-stats print-symbol-order R randomize-section-padding
-    remap-inputs remap-inputs-file reproduce require-defined retain-symbols-file rpath
-    rpath-link rsp-quoting script section-start shuffle-sections soname sort-section
-    spare-dynamic-tags split-stack-adjust-size symbol-ordering-file sysroot T target2
-    task-link Tbss Tdata thinlto-cache-dir thinlto-cache-policy thinlto-distributor
-    thinlto-distributor-arg thinlto-jobs thinlto-remote-compiler thinlto-remote-compiler-arg
-    thinlto-remote-compiler-prepend-arg thinlto-single-module threads time-trace-granularity
-    Tldata-segment trace-symbol Trodata-segment Ttext Ttext-segment u undefined
-    undefined-glob unresolved-symbols version-exports-section version-script vs-diagnostics
-    warn-backrefs-exclude why-extract why-live wrap y Y z""".split()
+_ALONE = re.compile(
+    r"no-.*|.*=.*|[LOz].+|[()EMNSXnqsx]|B\w.*|dn|dy|static|non_shared|call_shared|[on]magic|pie|shared"
+    r"|(no-)?whole-archive|as-needed|(push|pop)-state|(start|end)-(group|lib)|gc-sections|build-id"
+    r"|export-dynamic|strip-(all|debug)|eh-frame-hdr|(fatal|no)-warnings|(en|dis)able-new-dtags"
+    r"|sort-common|relax|demangle|emit-relocs|warn-common|allow-(multiple-definition|shlib-undefined)"
 )
-"""The options of GNU ld and lld whose value may be the next argument, without dashes."""
+"""The options of linkers, without dashes, after which the next argument is not their value."""
 _STATIC = {"Bstatic", "static", "dn", "non_shared", "N", "n", "omagic", "nmagic"}
 _DYNAMIC = {"Bdynamic", "dy", "call_shared"}
 _WHOLE = {"whole-archive": True, "no-whole-archive": False}
 _IN_LIBRARY = {"start-lib": True, "end-lib": False}
-_LIBRARY_FOLDER = "--library-directory"
+_LIBRARY_FOLDER, _LIBRARY_PATH = "--library-directory", "-library-path"
 _ELSEWHERE = ("=", "$SYSROOT")
 """Beginnings of library folders in the system root, which only the linker knows."""
 
 Place = tuple[int, int]
-"""The number of a word of the command, and of the part of it between commas."""
+"""The number of an argument, and of its part between commas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +111,7 @@ def list_linked_files(command: CompilerCommand) -> Iterator[Input]:
             state = (name in _STATIC or (state[0] and name not in _DYNAMIC),
                      _WHOLE.get(name, state[1]))  # fmt: skip
             is_in_library = _IN_LIBRARY.get(name, is_in_library)
-            is_value = name in LINKER_VALUES
+            is_value = not _ALONE.fullmatch(name)
     # Ours would come first in the search, so all names of one file must lead to the same archive.
     is_clear = not any(token.text.startswith("@") for token in tokens)
     for file in found:
@@ -163,7 +147,9 @@ def _list_folders(command: CompilerCommand, tokens: Sequence[_Token]) -> Iterato
         if is_value:
             yield token.text
         is_value = token.text.lstrip("-") in ("L", "library-path") and token.text.startswith("-")
-        if not is_value and token.text.startswith(("-L", "-library-path=", "--library-path=")):
+        if not is_value and token.text.startswith(
+            ("-L", f"{_LIBRARY_PATH}=", f"-{_LIBRARY_PATH}=")
+        ):
             yield token.text[2:] if token.text.startswith("-L") else token.text.partition("=")[2]
 
 
@@ -172,7 +158,7 @@ def _library_name(text: str) -> str:
     option, _, name = text.partition("=")
     if option.lstrip("-") == "library":
         return name
-    return text[2:] if text.startswith("-l") and text.lstrip("-") not in LINKER_VALUES else ""
+    return text[2:] if text.startswith("-l") and not text.startswith(_LIBRARY_PATH) else ""
 
 
 def _find_library(cwd: Path, name: str, folders: Sequence[str], *, is_static: bool) -> Path | None:

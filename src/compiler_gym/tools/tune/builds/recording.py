@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from compiler_gym.builds import watch
+from compiler_gym.builds import SCRIPT
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import lines
 from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
@@ -28,7 +28,7 @@ __all__ = [
     "stand_in",
 ]
 
-WATCH = Path(watch.__file__)
+WATCH = Path(SCRIPT)
 """The script that stands in for a compiler."""
 
 _UNKNOWN = re.compile(r"(unknown|unsupported|unrecognized) (argument|command-line option|option)")

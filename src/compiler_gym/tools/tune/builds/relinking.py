@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Commands that compile the sources of a binary again and link them as its build did.
 
-The words of the build's own link stay as they are, in their order, and ours come before and after
+The arguments of the build's own link stay as they are, in their order; ours come before and after
 them. Only files are exchanged: an archive for a new one with the same members. A driver represents
 one compiler with additional flags. It drops those flags of the build that a plan decides.
 """

@@ -2,7 +2,7 @@
 """Link the sources of a binary into one module, and find the symbols that must stay visible.
 
 The linker itself lists the members of archives that the build's own link contains, because it alone
-knows the rules. What the list leaves open stays outside the module, in the object of the build.
+knows the rules. A source that it does not list exactly once stays outside the module.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _MEMBER = re.compile(r"(.+)\((.+)\)")
 """A member of an archive, as linkers print it."""
 
 _Name = tuple[Path, str]
-"""A linked file, and the member of it if it is an archive."""
+"""A linked file, and its member if it is an archive."""
 
 
 @dataclass(frozen=True, slots=True)
