@@ -123,19 +123,10 @@ class Reader {
     const size_t at = name.find('=');
     const std::string_view key = name.substr(0, at);
     if (at != name.npos && (is_long || key.size() > 1)) return {key, name.substr(at + 1)};
-    if (is_long || name.size() == 1 || takes_value(name) || is_flag(name)) return {name, {}};
+    if (is_long || name.size() == 1 || takes_value(name)) return {name, {}};
     if (joined_letters.find(name[0]) != joined_letters.npos)
       return {name.substr(0, 1), name.substr(1)};
     return {name, {}};
-  }
-
-  static bool is_flag(std::string_view name) {
-    return is_among(
-        name, {"relocatable",  "pie",         "no-pie",         "shared",       "static",
-               "Bstatic",      "Bdynamic",    "Bsymbolic",      "Bshareable",   "omagic",
-               "execute-only", "emit-relocs", "export-dynamic", "eh-frame-hdr", "fatal-warnings",
-               "icf",          "lto-O0",      "print-map",      "trace",        "threads",
-               "undefined"});
   }
 
   void note(const Option& option) {
@@ -166,7 +157,7 @@ class Reader {
       prefers_archives_ = true;
     } else if (is_among(name, {"Bdynamic", "dy", "call_shared"})) {
       prefers_archives_ = false;
-    } else if (name == "z" || name == "pack-dyn-relocs") {
+    } else if (is_among(name, {"z", "pack-dyn-relocs", "use-android-relr-tags"})) {
       call.decides_packing |= name != "z" || value.find("pack-relative-relocs") != value.npos;
     } else if (name.starts_with("plugin-opt") || name == "mllvm") {
       note_llvm(value);
