@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "fat.h"
 #include "linking.h"
@@ -175,10 +177,12 @@ class RecipeCall {
       return word.find("color-diagnostics") != word.npos || word.starts_with("-fdiagnostics-color");
     });
     if (isatty(STDERR_FILENO) && !has_colour) options.push_back("-fcolor-diagnostics");
-    if (run_and_keep(command_with(options), printed) == 0) {
+    const int status = run_and_keep(command_with(options), printed);
+    const bool is_full = printed.errors.find(strerror(ENOSPC)) != std::string::npos;
+    if (status == 0 || is_full) {  // clang leaves a file behind for each attempt on a full disk
       printed.show();
       printed = {};
-      return 0;
+      return status;
     }
     return driver::run(command_with(others));
   }
