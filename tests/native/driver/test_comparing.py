@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""By a policy, clang's own link is made too; the smaller file is kept, and everything said once."""
+"""A policy makes clang's own link too; the smaller file is kept, and everything is said once."""
 
 import os
 import re

@@ -19,7 +19,7 @@ LIBRARY = '#!/bin/sh\ncat description\necho "$*" >>asked\n'
 
 
 class Driver(Tree):
-    """A driver beside a library that only prints a description."""
+    """A driver next to a library that only prints a description."""
 
     def asked(self, line: str = "-c x.c", *, status: int = 0, **variables: str) -> list[str]:
         """Return what a call asks the library."""

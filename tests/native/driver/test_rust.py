@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What rustc links for a user is linked by the policy; what it links for the build is not."""
+"""Links of rustc for a user follow the policy; those for the build do not."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
 LTO = "-Wl,-plugin-opt=O2,-plugin-opt=mcpu=x86-64"
-"""What rustc adds for `-Clinker-plugin-lto`."""
+"""The words that rustc adds for `-Clinker-plugin-lto`."""
 MODULE = "all.cgu.0.rcgu.o"
 USUAL = "-lgcc_s -lc -nodefaultlibs -pie -o run"
 
