@@ -68,7 +68,7 @@ def test_recipes_and_policies_are_described_or_refused(
 
 @pytest.fixture
 def called(tmp_path: Path) -> Callable[..., list[str]]:
-    """Return a function that calls the driver with a compiler that prints its words."""
+    """Return a function that calls the driver with a compiler that prints its arguments."""
     for name in ("cc", "cxx", "ld"):
         shutil.copy(DRIVER.removesuffix("cc") + name, tmp_path)
     described, clang = describe_recipe("recipe", "small"), clang_command()[0]
@@ -110,7 +110,7 @@ ADDED = {
     "--version": "", "-E x.c": "", "-S x.c": "", "-v": "", "x.o -o": "",
     "-Wl,--version": "-fuse-ld=lld", "-Xlinker --version": "-fuse-ld=lld",
 }  # fmt: skip
-"""What a call gets behind the user's own words."""
+"""The flags that a call gets behind those of the user."""
 
 
 @pytest.mark.parametrize("line", ADDED)
@@ -180,7 +180,7 @@ def test_what_needs_passes_of_the_compilers_own_is_compiled_without_the_plan(
     tree = Tree(tmp_path)
     over = "int main(int n, char **words) { int a[4] = {n}; return a[n + 3] * 0; }\n"
     tree.write({"over.c": over, **SOURCES["parts"]})
-    tree.cc("-c part.c", how)  # has IR, and is linked with what has none
+    tree.cc("-c part.c", how)  # has IR; the other object has none
     coverage = ("--coverage", "-coverage", "-fprofile-arcs -ftest-coverage")
     for flags in ("-fsanitize=address", "-fprofile-instr-generate", *coverage):
         for file in tmp_path.glob("*.gcda"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Plans are described to the driver with what a link by the user's own words can use."""
+"""A plan is described to the driver with the options that fit any link of a user."""
 
 from dataclasses import replace
 
