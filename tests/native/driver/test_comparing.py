@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A policy makes clang's own link too; the smaller file is kept, and everything is said once."""
+"""A policy makes clang's own link too; the smaller file is kept, and messages come once."""
 
 import os
 import re

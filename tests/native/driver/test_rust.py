@@ -8,7 +8,7 @@ from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
 LTO = "-Wl,-plugin-opt=O2,-plugin-opt=mcpu=x86-64"
-"""The words that rustc adds for `-Clinker-plugin-lto`."""
+"""The flags that rustc adds for `-Clinker-plugin-lto`."""
 MODULE = "all.cgu.0.rcgu.o"
 USUAL = "-lgcc_s -lc -nodefaultlibs -pie -o run"
 
