@@ -10,8 +10,9 @@
 // `decisions` names a file of formulas, see inputs.h; `encoding` a shared object with a rule, see
 // encodings/rules.h.
 // `frames=non-leaf` gives a frame pointer to each function with calls that was compiled without.
-// `effort` says how much code may be generated to choose from, in per cent of the program's, and 0
-// turns the choice off; `choices` names a file that gets a line for each function that had one.
+// `effort` says how much code may be generated to choose from, in per cent of the program's: 0
+// turns the choice off, and from 100 on, settings are tried that seldom save bytes. `choices` names
+// a file that gets a line for each function that had one.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -62,7 +63,7 @@ class Switches {
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string frames_;
   std::string last_;
-  unsigned effort_ = 200;
+  unsigned effort_ = 60;
   std::unique_ptr<llvm::raw_fd_ostream> choices_;
   std::mutex mutex_;
 };

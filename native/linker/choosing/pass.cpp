@@ -21,8 +21,12 @@ namespace {
 
 // What a function costs the code generator beside its instructions, in instructions.
 constexpr unsigned function_cost = 10;
+// What starting the linker costs, so that something is tried in the smallest programs, too.
+constexpr unsigned start_cost = 1000;
 // The time that the code generator takes grows faster than functions do.
 constexpr unsigned most_instructions = 2000;
+// The effort from which settings are tried that seldom save bytes.
+constexpr unsigned thorough = 100;
 
 class Choosing : public llvm::ModulePass {
  public:
@@ -59,30 +63,40 @@ bool can_choose(const llvm::Function& function) {
   return true;
 }
 
-// For each setting, the smallest functions come first: they gain most for the time that they take.
+// Plan the setting for functions in which it is likely to save bytes, or for the others, while code
+// may still be generated. The smallest functions come first: they gain most for their time.
+void plan(const Setting& setting, bool is_likely, std::vector<Candidate>& candidates,
+          std::uint64_t& left) {
+  if (!Switches::get().allows(setting.name)) return;
+  for (Candidate& candidate : candidates) {
+    if (setting.is_likely(candidate.traits) != is_likely ||
+        !can_apply(setting, *candidate.function))
+      continue;
+    // The plain code generation is needed as well, once.
+    const std::uint64_t needed = cost(*candidate.function) * (candidate.settings.empty() ? 2 : 1);
+    if (needed > left) return;
+    left -= needed;
+    candidate.settings.push_back(&setting);
+  }
+}
+
 std::vector<Candidate> find_candidates(llvm::Module& module) {
   std::vector<Candidate> candidates;
-  std::uint64_t left = 0;
+  std::uint64_t left = start_cost;
   for (llvm::Function& function : module) {
     if (!function.isDeclaration()) left += cost(function);
-    if (can_choose(function)) candidates.push_back({.function = &function});
+    if (can_choose(function))
+      candidates.push_back({.function = &function, .traits = read_traits(function)});
   }
   // A rule needs no trials, and so no limit.
-  left = Decisions::get().choose ? UINT64_MAX : left * Switches::get().effort() / 100;
+  const bool has_rule = Decisions::get().choose.has_value();
+  left = has_rule ? UINT64_MAX : left * Switches::get().effort() / 100;
   llvm::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
-    return cost(*one.function) < cost(*other.function);
+    return one.traits.instructions < other.traits.instructions;
   });
-  for (const Setting& setting : all_settings()) {
-    if (!Switches::get().allows(setting.name)) continue;
-    for (Candidate& candidate : candidates) {
-      if (!can_apply(setting, *candidate.function)) continue;
-      // The plain code generation is needed as well, once.
-      const std::uint64_t needed = cost(*candidate.function) * (candidate.settings.empty() ? 2 : 1);
-      if (needed > left) break;
-      left -= needed;
-      candidate.settings.push_back(&setting);
-    }
-  }
+  for (const Setting& setting : all_settings()) plan(setting, true, candidates, left);
+  if (has_rule || Switches::get().effort() >= thorough)
+    for (const Setting& setting : all_settings()) plan(setting, false, candidates, left);
   std::erase_if(candidates, [](const Candidate& one) { return one.settings.empty(); });
   return candidates;
 }

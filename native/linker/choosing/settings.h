@@ -3,7 +3,6 @@
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/StringRef.h>
-#include <climits>
 
 namespace llvm {
 class Function;
@@ -12,19 +11,19 @@ class TargetPassConfig;
 
 namespace compiler_gym::linker {
 
+struct Traits;
+
 // Settings are applied to one function at a time: by its attributes, by passes that are skipped for
-// it, by an option for one pass, and by its register allocator.
+// it, and by its register allocator.
 struct Setting {
   llvm::StringLiteral name;
-  // The instructions of functions that are worth trying. What is left out gained nothing.
-  unsigned from = 0;
-  unsigned to = UINT_MAX;
+  // Return whether the setting saves enough in such functions for the time of a trial.
+  bool (*is_likely)(const Traits&);
   // No frame pointer where there is one to save bytes, and one where there is none.
   bool changes_frame = false;
-  // Arguments are stored, not pushed. Only for functions that handle exceptions.
-  bool stores_arguments = false;
   // The allocator that does not split the lives of variables.
   bool allocates_simply = false;
+  // The arguments of the passes, as in `llc -print-after=`: the gate is asked with these.
   llvm::ArrayRef<llvm::StringLiteral> skipped = {};
 };
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "choosing/traits.h"
+
 namespace llvm {
 class Function;
 class Module;
@@ -20,6 +22,7 @@ struct Setting;
 // A function, and the bytes of each of its code generations.
 struct Candidate {
   llvm::Function* function;
+  Traits traits = {};
   std::vector<const Setting*> settings = {};
   std::uint64_t plain = 0;
   std::vector<std::uint64_t> bytes = {};

@@ -21,7 +21,7 @@ from tests.native.conftest import need
 pytestmark = pytest.mark.skipif(bool(explain_problem()), reason="needs the size plug-in")
 FOLDER = Path(__file__).parent
 FILES = sorted(FOLDER.glob("*.mir"))
-SETTINGS = {"frame", "stores", "simple", "unprepared"}
+SETTINGS = {"frame", "simple", "unprepared"}
 """Code generations of whole functions, which the plug-in chooses from; not rules."""
 PASSES = {
     "shift-frame": "compiler-gym-shift-frame",

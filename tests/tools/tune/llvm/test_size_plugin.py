@@ -229,7 +229,7 @@ def test_the_rules_that_change_a_program_can_be_turned_off(binary: Binary, tmp_p
     assert rules
     assert maker.of(_plan(binary, PROGRAM)).list_rules() == []
     # Without its smallest code, a function may get the next one.
-    off = {f"-{rule}" for rule in (*rules, "frame", "stores", "simple", "unprepared")}
+    off = {f"-{rule}" for rule in (*rules, "frame", "simple", "unprepared")}
     without = maker.of(_plan(binary, PROGRAM, PLUGIN, *sorted(off)))
     plain = read_code(maker.of(_plan(binary, PROGRAM)).make("plain"))
     assert read_code(without.make("without")) == plain != read_code(maker.make("with"))

@@ -63,6 +63,5 @@
 
 #define SETTING_INPUTS(INPUT)                                                                  \
   INPUT(is_frame, "1 for the way that changes the frame pointer")                              \
-  INPUT(is_stores, "1 for arguments that are stored and not pushed")                           \
   INPUT(is_simple, "1 for the basic register allocator")                                       \
   INPUT(is_unprepared, "1 for code without CodeGenPrepare")
