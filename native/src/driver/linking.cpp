@@ -33,6 +33,20 @@ struct Contents {
   Words notes;             // about sources of the same command
 };
 
+std::string group(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (int at = int(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
+  return digits;
+}
+
+std::string compare(const std::string& name, std::uint64_t before, std::uint64_t after) {
+  if (!before) return {};
+  char change[32];
+  snprintf(change, sizeof change, after == before ? "%.1f %%" : "%+.1f %%",
+           100.0 * (double(after) - double(before)) / double(before));
+  return "; " + name + ' ' + group(before) + " (" + change + ')';
+}
+
 bool is_of_system(std::string_view path) {
   const std::string_view name = base_name(path);
   if (name.starts_with("crt") || name.ends_with("crt1.o")) return true;
@@ -51,12 +65,6 @@ bool is_script(std::string_view data) {
 }
 
 // Reads the files of a link, to decide whether their IR may replace their machine code.
-std::string group(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (int at = int(digits.size()) - 3; at > 0; at -= 3) digits.insert(at, ",");
-  return digits;
-}
-
 class Survey {
  public:
   // Clang's own temporary objects lie in the folder `scratch`: nobody has edited them.
@@ -307,13 +315,13 @@ class Task {
   void report(const Sizes& sizes, const Sizes& plain, const std::string& note) const {
     if (!sizes.loaded) return;
     std::string text = group(sizes.loaded) + " loaded bytes with " + request_.label();
-    if (plain.loaded) {
-      char change[32];
-      snprintf(change, sizeof change, "%.1f %%",
-               100.0 * (double(plain.loaded) - double(sizes.loaded)) / double(plain.loaded));
-      text += "; " + rival_name() + " " + group(plain.loaded) + " (" +
-              (sizes.loaded < plain.loaded ? "-" : "") + change + ")";
-    }
+    for (const std::string& word : request_.own)
+      if (word.starts_with(baseline_option)) {
+        const std::string file = word.substr(baseline_option.size()) + '/';
+        const Sizes own = measure(file + std::string(base_name(call_.output)));
+        text += compare("your flags", own.loaded, sizes.loaded);
+      }
+    text += compare(rival_name(), plain.loaded, sizes.loaded);
     if (const auto kilobytes = sizes.strippable / 1000; kilobytes >= few_kilobytes)
       text += "; strip saves " + group(kilobytes) + " kB more";
     say(text + note);

@@ -38,7 +38,7 @@ std::optional<Recipe> recipe_in(std::string_view text) {
 bool is_own_option(std::string_view word) {
   static constexpr std::array<std::string_view, 5> all = {
       "--never-larger", "--no-never-larger", "--old-loaders", "--no-plugin", "--minsize"};
-  return std::ranges::find(all, word) != all.end();
+  return std::ranges::find(all, word) != all.end() || word.starts_with(baseline_option);
 }
 
 bool Request::has(std::string_view option) const {

@@ -21,6 +21,9 @@ struct Request {
   std::string label() const { return "--" + kind + ' ' + name; }
 };
 
+// The option that names a folder with the same programs, built in the user's own way.
+constexpr std::string_view baseline_option = "--baseline=";
+
 // The options of `kind` that come before the compiler's.
 bool is_own_option(std::string_view word);
 

@@ -15,8 +15,8 @@ from compiler_gym.tools.tune.llvm.profiling import Profiler, profiles_in
 
 __all__ = ["BY_HAND", "FAIR_FAST", "LlvmFastDecisions"]
 
-FAIR_FAST = "clang -O3 -flto, --gc-sections --icf=safe"
-BY_HAND = "clang -O3 -flto -fprofile-use, --gc-sections --icf=safe"
+FAIR_FAST = "clang -O3 -flto, --icf=safe"
+BY_HAND = "clang -O3 -flto -fprofile-use, --icf=safe"
 """The usual profile-guided build, with a profile of the same training run."""
 
 

@@ -65,7 +65,7 @@ from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 
 __all__ = ["LlvmTuner"]
 
-FAIR = "clang -Oz -flto, --gc-sections --icf=safe"
+FAIR = "clang -Oz -flto, --icf=safe"
 FAIR_PACKED = f"{FAIR}, packed"
 """The fair rival with packed relocations, if they may be packed."""
 

@@ -48,7 +48,10 @@ __all__ = ["require_possible", "require_tried"]
 _SCOPE = re.compile(r"internalize<preserve-gv=[^\s;<>,]+(;preserve-gv=[^\s;<>,]+)*>")
 _SCOPE_EMPTY = ""
 _FLAGS = (*FRONT_END_FLAGS, NO_UNWINDING)
-_LINKER = (*FOLDING, *LAYOUT, *LLD_LAYOUT)
+_COLLECTING = "-Wl,--gc-sections"
+"""A flag that no search chooses, because it removes what ``__attribute__((used))`` keeps; other
+plans may have it."""
+_LINKER = (*FOLDING, _COLLECTING, *LAYOUT, *LLD_LAYOUT)
 
 
 def require_possible(plan: BinaryPlan) -> None:
@@ -80,7 +83,7 @@ def require_possible(plan: BinaryPlan) -> None:
     choices = (*CHOICES, *FRONT.values())
     flags = {flag for choice in choices for flag in choice.flags}
     require_among(plan, "flag", plan.flags, flags)
-    linker = {*FOLDING, *(flag for choice in choices for flag in choice.linker)}
+    linker = {*FOLDING, _COLLECTING, *(flag for choice in choices for flag in choice.linker)}
     require_among(plan, "linker option", plan.linker, linker)
 
 

@@ -22,9 +22,6 @@ _FAT = ("-ffat-lto-objects", "-fno-addrsig")
 about one in objects made with ``ld -r``; link-time optimisation makes its own."""
 _FRONT = ("-z", "nostart-stop-gc")
 """Makes lld keep sections referenced as ``__start_NAME``, as GNU ld does."""
-_COLLECTING = "--gc-sections"
-"""It would remove what ``__attribute__((used))`` keeps, and saves 0.15 % after link-time
-optimisation, so it is left to the user."""
 _PASSES = (
     "--lto-newpm-passes=globalopt,cgscc(inline,function(sroa,early-cse<memssa>,simplifycfg,"
     "instcombine<no-verify-fixpoint>)),lto<Oz>,function(loop(loop-rotate,indvars,loop-deletion),"
@@ -52,15 +49,15 @@ def describe_plan(plan: BinaryPlan, *, is_packed: bool) -> list[list[str]]:
         )
     clang, problem = clang_command(), explain_problem() if plan.plugin else ""
     linker = find_linker(clang[0])
-    front = [word for word in _linker_words(plan.linker) if word != _COLLECTING]
     flags = [flag for flag in plan.flags if not plan.plugin or flag not in (FRAMES, LEAVES)]
     compile_words = [*link_time_flags(BinaryPlan(plan.name, SMALL)), *_FAT, *flags]
     options = [f"{name}={value}" for name, value in (_INLINING, *plan.options.items())]
     loading = describe_loading(plan, has_frames=FRAMES in plan.flags) if not problem else []
     packing = ["pack"] if is_packed or PACKED in plan.linker else []
+    front = [*_FRONT, *_linker_words(plan.linker)]
     return [
-        clang, [linker] if Path(linker).is_file() else [], compile_words, [*_FRONT, *front],
-        options, [*_PASSES], loading, [problem] if problem else [], packing,
+        clang, [linker] if Path(linker).is_file() else [], compile_words, front, options,
+        [*_PASSES], loading, [problem] if problem else [], packing,
     ]  # fmt: skip
 
 
