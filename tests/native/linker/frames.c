@@ -48,6 +48,17 @@ LARGE(large20, 20, 15, 3)
 LARGE(large30, 30, 28, 2)
 LARGE(large60, 60, 50, 4)
 LARGE(large99, 99, 90, 90)
+word large_variable(word* memory, word a, word b) {
+  volatile word t[60];
+  word w[(a & 7) + 1];
+  word x = trash(a), y = trash(b);
+  for (word i = 0; i <= (a & 7); i++) w[i] = x * i;
+  for (word i = 0; i < 60; i++) t[i] = y + i;
+  t[2] += t[50] * w[a & 7];
+  t[3] ^= t[1];
+  memory[7] = sum(t, 60) + sum(w, (int)(a & 7) + 1);
+  return x + y + t[2] + t[3];
+}
 /* Many values live across calls, in different numbers, and different ways out. */
 #define CALLS(name, constant, ...)                                                        \
   word name(word* memory, word a, word b, word c, word d, word e) {                       \

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler_gym.builds import CompilerCommand
 from compiler_gym.sandbox import build_variables
 from compiler_gym.tools.tune import BinaryPlan, Found, Meaning, TuningSubject
 from compiler_gym.tools.tune.builds import Binary, shell_text

@@ -70,12 +70,6 @@ def test_objects_of_earlier_commands_are_linked(project: Path, make_env: Env) ->
     assert status_of(project / "run") == 14
 
 
-def test_a_damaged_response_file_is_a_typed_error(project: Path) -> None:
-    (project / "flags").write_text("-DX='a")
-    with pytest.raises(BenchmarkInitError, match="cannot read the response file @flags"):
-        llvm.make_benchmark_from_command_line("cc @flags -c main.c")
-
-
 def test_a_cxx_command_finds_its_library(project: Path, make_env: Env) -> None:
     text = "#include <string>\nint main() { return std::string(41, 'x').size() + 1; }\n"
     (project / "main.cc").write_text(text)

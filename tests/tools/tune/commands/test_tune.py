@@ -45,7 +45,7 @@ def tuned(project: Path) -> Ran:
 def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: Ran) -> None:
     assert tuned.status == 0, tuned.errors
     for shown in (
-        "program: bytes, stripped", "your flags", "clang -Oz -flto, --gc-sections --icf=safe",
+        "program: bytes, stripped", "your flags", "clang -Oz -flto, --icf=safe",
         "In tuned", "report.html", "tuned.toml", "reproduce.sh", "Next:", "./tuned/bin/program",
         "sh tuned/reproduce.sh",
         f"make 'CC=compiler-gym-cc --plan {project}/tuned/tuned.toml'",

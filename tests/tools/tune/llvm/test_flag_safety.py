@@ -132,7 +132,6 @@ int main(void) {
 }
 """
 PROGRAMS = {
-    "-Wl,--gc-sections": (FOUND_BY_NAME, "-rdynamic"),
     "-Wl,--icf=safe": (COMPARED, ""),
     TAILS: (STRINGS, ""),
     KEPT: (LISTED, ""),

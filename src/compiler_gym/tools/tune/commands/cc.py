@@ -42,7 +42,8 @@ def cc(context: typer.Context) -> None:
     `--policy size`: link twice, with options found by tuning and without, and keep the smaller
     file; with `--no-never-larger` after it, link only once, with `--old-loaders`, don't pack
     relocations, which glibc older than 2.36 cannot load, with `--no-plugin`, don't load the size
-    plug-in, and with `--baseline=DIR`, compare with the same programs in DIR. The program runs slower: by about 3 %, and at worst by 25 %, in our tests.
+    plug-in, and with `--baseline=DIR`, compare with the same programs in DIR. The program runs
+    slower: by about 3 %, and at worst by 25 %, in our tests.
     `compiler-gym-cc` accepts the same options and starts faster, so use it in builds.
     """
     _drive("cc", context)

@@ -46,9 +46,9 @@ def describe_recipe(kind: str, name: str) -> bytes:
             f"the {kind} {name} is for {machine}, but this machine is {platform.machine()}: search "
             "for decisions with `compiler-gym tune`"
         )
-    clang, linker, *added = policies.describe_plan(plan, is_packed=kind == "policy")
-    known = [str(file), *(word for word in (*clang, *linker, *added[4]) if Path(word).is_file())]
-    lists: list[Sequence[str]] = [[*_identify(known)], clang, linker, SET_APART, *added]
+    compiler, linker, *added = policies.describe_plan(plan, is_packed=kind == "policy")
+    known = [str(file), *(word for word in (*compiler, *linker, *added[4]) if Path(word).is_file())]
+    lists: list[Sequence[str]] = [[*_identify(known)], compiler, linker, SET_APART, *added]
     return os.fsencode("".join(f"{word}\0" for each in lists for word in (*each, "")))
 
 

@@ -28,10 +28,8 @@ _PASSES = (
     "jump-threading,correlated-propagation,simplifycfg,instcombine<no-verify-fixpoint>)",
     "--lto-newpm-passes=default<Oz>",
 )
-"""The linker's passes for objects of clang, and for those of rustc. They save 0.3 % of loaded bytes
-over ``lto<Oz>``, for 3 % of the link's processor time."""
-_INLINING = ("inline-call-penalty", "40")
-"""A call is worth more than LLVM thinks, because its arguments need code as well: 0.13 %."""
+"""The linker's passes for objects of clang, and for those of rustc. They save 0.1 to
+0.3 % of loaded bytes over ``lto<Oz>``, for 3 % of the link's processor time."""
 
 
 def describe_plan(plan: BinaryPlan, *, is_packed: bool) -> list[list[str]]:
@@ -51,7 +49,7 @@ def describe_plan(plan: BinaryPlan, *, is_packed: bool) -> list[list[str]]:
     linker = find_linker(clang[0])
     flags = [flag for flag in plan.flags if not plan.plugin or flag not in (FRAMES, LEAVES)]
     compile_words = [*link_time_flags(BinaryPlan(plan.name, SMALL)), *_FAT, *flags]
-    options = [f"{name}={value}" for name, value in (_INLINING, *plan.options.items())]
+    options = [f"{name}={value}" for name, value in plan.options.items()]
     loading = describe_loading(plan, has_frames=FRAMES in plan.flags) if not problem else []
     packing = ["pack"] if is_packed or PACKED in plan.linker else []
     front = [*_FRONT, *_linker_words(plan.linker)]
