@@ -23,9 +23,10 @@ constexpr llvm::StringLiteral no_preparation[] = {"machine-cse", "codegenprepare
 // A pointer takes four bytes, and saves three or four in the unwind table for each push and pop.
 bool saves_few_registers(const Traits& function) {
   if (!function.has_pointer) return function.kept > 2;
-  return function.instructions <= 27 && function.kept <= 1 &&
-         (function.kept || function.calls > 1 || function.instructions <= 4) &&
-         (function.kept || !function.constants);
+  if (function.instructions > 27) return false;
+  if (function.kept > 1) return function.calls == 1 && function.blocks > 2 && !function.phis;
+  return function.kept ||
+         (!function.constants && (function.calls > 1 || function.instructions <= 4));
 }
 
 // Addresses that are calculated again are not kept in registers that must be saved.
@@ -36,7 +37,8 @@ bool keeps_addresses(const Traits& function) {
 
 // The usual allocator splits lives that are long, and copies values where they meet again.
 bool has_long_lives(const Traits& function) {
-  return function.blocks > 6 && function.stores <= 6 && function.crossing > 64;
+  return function.blocks > 6 && function.stores <= 6 &&
+         (function.crossing > 64 || (!function.calls && function.phis > 4));
 }
 
 constexpr Setting settings[] = {

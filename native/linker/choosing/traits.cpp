@@ -69,6 +69,7 @@ void count(const llvm::Instruction& instruction, Traits& traits) {
   traits.stores += llvm::isa<llvm::StoreInst>(instruction);
   traits.compares += llvm::isa<llvm::CmpInst>(instruction);
   traits.casts += llvm::isa<llvm::CastInst>(instruction);
+  traits.phis += llvm::isa<llvm::PHINode>(instruction);
   traits.calls += is_inner_call(instruction);
   if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
       call && !llvm::isa<llvm::IntrinsicInst>(call))

@@ -13,6 +13,7 @@ struct Traits {
   unsigned stores = 0;
   unsigned compares = 0;
   unsigned casts = 0;
+  unsigned phis = 0;
   unsigned calls = 0;      // those after which the function continues
   unsigned constants = 0;  // arguments that are pushed, and popped into their registers
   unsigned kept = 0;       // values that are used after a call
