@@ -58,4 +58,5 @@ _Expected = tuple[*get_type_hints(ExpectedOutput).values()]
 _AS_SENT = {"files": dict[str, bytes], "expected": _Expected | None}
 """The fields of a case whose encoded type differs: a file's bytes, not its path."""
 _Case = tuple[*(get_type_hints(RunCase) | _AS_SENT).values()]
-_decoder: "msgpack.Decoder[Any]" = msgpack.Decoder(tuple[list[_Case], tuple[str, ...], float])
+_Sent: Any = tuple[list[_Case], tuple[str, ...], float]
+_decoder: "msgpack.Decoder[Any]" = msgpack.Decoder(_Sent)
