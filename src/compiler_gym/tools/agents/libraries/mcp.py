@@ -31,7 +31,7 @@ def make_server(
     Args:
         tools: The tools to offer.
         answer: Returns the answer to a call and whether it is an error, as `Toolbox.answer` does.
-            Calls run one at a time, in the order in which they come, in a thread of their own:
+            Calls run one at a time, in the order in which they come, in a separate thread:
             the server answers other requests meanwhile. A call that the client cancels before
             its turn does not run; one that runs goes on, without an answer.
         instructions: The instructions for the model.
