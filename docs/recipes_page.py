@@ -28,6 +28,7 @@ from compiler_gym.tools.tune import recipe_named
 __all__ = ["keep_outcomes", "recipes_page"]
 
 _OLD, _NEW = "linker -Wl,--icf=all", "linker -Wl,--icf=safe"
+_COLLECTING = "linker -Wl,--gc-sections; "
 """How equal functions were folded when the kept sizes were measured, and how they are now."""
 KEPT = Path(__file__).with_name("recipe_outcomes.tsv")
 _TEST = "test"
@@ -91,7 +92,7 @@ def _read(kept: Path) -> list[PlanOutcome]:
     for line in kept.read_text(encoding="utf-8").splitlines():
         first, *rest = line.split("\t")
         if first == "plan":
-            plans[rest[0]] = rest[1].replace(_OLD, _NEW)
+            plans[rest[0]] = rest[1].replace(_OLD, _NEW).replace(_COLLECTING, "")
             continue
         program, package, split, size, code, loaded, file, seconds, left = rest
         rows.append(

@@ -107,6 +107,7 @@ ALLOWED = {
     ),
     "tools/rules/search.py": ({"RuleProblem"}, "what every environment of rules observes"),
     "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
+    "tools/tune/interface.py": ({"gcc"}, "names of libraries"),
     "tools/sizes/estimates.py": ({"clang", "gcc"}, "what compilers write into sections"),
     "tools/sizes/owners.py": ({"llvm"}, "how names of copied functions end"),
     "tools/sizes/parts.py": ({"gcc", "llvm"}, "names of sections"),

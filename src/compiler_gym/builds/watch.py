@@ -30,6 +30,7 @@ or plain; a backslash at the end is dropped."""
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 MOST_FILES = 2000
 SCRIPT = os.path.abspath(__file__)
+"""The path of this file, which stand-ins of compilers run."""
 
 
 def outputs(words: "list[str]") -> "list[str]":

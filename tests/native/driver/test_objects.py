@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.native.driver.conftest import Make
-from tests.native.driver.test_linking import COMPARED, WITHOUT
+from tests.native.driver.test_linking import WITHOUT
 from tests.native.driver.trees import RECIPE, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 
@@ -27,6 +27,11 @@ EDITS = {
     "--set-section-alignment stamp=64": "11 unset\n",
     "--remove-section .comment": "11 unset\n",
 }
+
+
+def uses_ir(said: str) -> bool:
+    """Return whether both links used the IR; which of them is smaller does not matter here."""
+    return "linked without" not in said and " loaded bytes with " in said and "-Oz -flto" in said
 
 
 @pytest.mark.parametrize("tool", ["objcopy", "llvm-objcopy-22"])
@@ -54,11 +59,11 @@ def test_tools_that_change_no_code_keep_the_plan(make: Make, tool: str) -> None:
     tree = make("edited")
     tree.cc("-g -c use.c")
     tree.run(f"{tool} use.o")
-    assert COMPARED.fullmatch(tree.cc("use.o step.o"))
+    assert uses_ir(tree.cc("use.o step.o"))
     tree.run("ar rcs libuse.a use.o step.o")
     tree.run("ranlib libuse.a")
     tree.run(f"{tool} libuse.a")
-    assert COMPARED.fullmatch(tree.cc("libuse.a -o run"))
+    assert uses_ir(tree.cc("libuse.a -o run"))
     assert tree.printed("run") == "11 unset\n"
 
 
@@ -68,9 +73,9 @@ def test_an_object_of_another_compiler_is_linked_as_it_is(make: Make) -> None:
     said = tree.cc("use.o step.o")
     assert f"{WITHOUT}step.o was changed after it was compiled, or compiler-gym-cc did not" in said
     tree.run("clang-22 -O2 -c step.c")
-    assert COMPARED.fullmatch(tree.cc("use.o step.o"))
+    assert uses_ir(tree.cc("use.o step.o"))
     tree.run("clang-22 -O2 -flto -c step.c")
-    assert COMPARED.fullmatch(tree.cc("use.o step.o"))
+    assert uses_ir(tree.cc("use.o step.o"))
     assert tree.printed() == "11 unset\n"
 
 

@@ -23,7 +23,7 @@ def test_an_environment_without_panes_shows_its_text_and_its_cost() -> None:
         assert next(views.changes()) == "number: 7 before, 14 after"
         assert views.value("vector", 100) == [14, 196, 1]
         assert views.value("digits", 1).startswith("1... (+1 characters); short ones: ")
-        with pytest.raises(UnknownNameError, match="no view 'assembly'; there are program"):
+        with pytest.raises(UnknownNameError, match="no view 'assembly'; there is program"):
             views.code("assembly", "", 0)
         with pytest.raises(UnknownNameError, match="no observation 'Digits': did you mean digits"):
             views.value("Digits", 100)
