@@ -149,7 +149,7 @@ def test_several_actions_in_one_step_are_told_of_multistep(env: Any, several: An
 def test_an_unknown_name_is_a_missing_key(env: Any) -> None:
     env.reset()
     for view in (env.observation, env.reward):
-        with pytest.raises(KeyError, match="space 'autophase'; there (are|is) number"):
+        with pytest.raises(KeyError, match=r"space 'autophase'; there (are|is) number"):
             view["autophase"]
     with pytest.raises(LookupError):
         env.reward_space = "autophase"
