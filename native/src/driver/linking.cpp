@@ -238,10 +238,16 @@ class Task {
     return words;
   }
 
-  int link_natively() const {
+  // Return the user's own link, of the machine code in the objects.
+  Words make_native() const {
     Words words = recipe_.linker;
     words.insert(words.end(), arguments_.begin(), arguments_.end());
     words.push_back("--no-fat-lto-objects");
+    return words;
+  }
+
+  int link_natively() const {
+    const Words words = make_native();
     become(words);
     return cannot_run(words);
   }
@@ -288,17 +294,10 @@ class Task {
   }
 
   int fail_plan(const Printed& printed) const {
-    const int status = run_native_after_failure();
+    const int status = driver::run(make_native());
     if (status == 0)
       say("linked without " + request_.label() + ", which failed: " + printed.first_error());
     return status;
-  }
-
-  int run_native_after_failure() const {
-    Words words = recipe_.linker;
-    words.insert(words.end(), arguments_.begin(), arguments_.end());
-    words.push_back("--no-fat-lto-objects");
-    return driver::run(words);
   }
 
   int run_plan(Printed& printed) const {
