@@ -1,4 +1,4 @@
-// The entry of the plug-in: what a linker or compiler calls when it loads the shared object.
+// The entry point of the plug-in, called by the linker or compiler that loads the shared object.
 
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
@@ -34,12 +34,12 @@ void add_machine_passes(llvm::TargetMachine& machine, llvm::PassManagerBase& man
   if (triple.getArch() != llvm::Triple::x86_64 || !triple.isOSBinFormatELF() || triple.isX32())
     return;
   if (Decisions::get().frame || Decisions::get().outline) manager.add(create_functions_pass());
-  // With IPRA, the code of a function depends on other functions, so it cannot be tried alone.
+  // With IPRA, the code of a function depends on other functions, so it cannot be compiled alone.
   if ((Decisions::get().choose || Switches::get().effort()) && !machine.Options.EnableIPRA) {
     if (!Switches::is_trial) manager.add(create_choosing_pass(machine));
     follow_settings(passes);
   }
-  // Before the places of variables are computed, which follow the frame pointer.
+  // Before the offsets of variables, which depend on the frame pointer, are computed.
   passes.insertPass(&llvm::MachineBlockPlacementID, create_shift_frame_pass());
   if (const auto* place = llvm::PassRegistry::getPassRegistry()->getPassInfo(after_outliner)) {
     passes.insertPass(place->getTypeInfo(), create_encodings_pass());
@@ -53,8 +53,8 @@ const llvm::RegisterTargetPassConfigCallback callback([](llvm::TargetMachine& ma
   add_machine_passes(machine, manager, *passes);
 });
 
-// Gives frame pointers to functions that were compiled without: the unwind table of a function that
-// calls others is smaller with one.
+// Adds frame pointers to functions that call others and were compiled without: their entries in the
+// unwind table become smaller.
 struct AddFrames : llvm::PassInfoMixin<AddFrames> {
   static bool isRequired() { return true; }
   static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
@@ -68,7 +68,8 @@ struct AddFrames : llvm::PassInfoMixin<AddFrames> {
   }
 };
 
-// The passes of a link begin in one of two ways: as usual, or as --lto-newpm-passes chooses.
+// The passes of a link start at one of two points: the default one, or the one for
+// --lto-newpm-passes.
 void add_ir_passes(llvm::PassBuilder& builder) {
   const auto add = [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(AddFrames());
@@ -78,7 +79,7 @@ void add_ir_passes(llvm::PassBuilder& builder) {
   builder.registerPipelineStartEPCallback(add);
 }
 
-// Refuse mistakes before anything is compiled.
+// Report mistakes before the compilation starts.
 void check_environment() {
   llvm::SmallVector<llvm::StringRef> names;
   for (const Rule& rule : all_rules()) names.push_back(rule.name);

@@ -10,7 +10,7 @@
 namespace compiler_gym::linker {
 namespace {
 
-// A message and an end: LLVM's own way to end prints a stack and asks for a bug report.
+// Print a message and exit: LLVM's own fatal error prints a stack and asks for a bug report.
 [[noreturn]] void refuse(llvm::StringRef part) {
   llvm::errs() << "compiler_gym_size: cannot read '" << part
                << "' in COMPILER_GYM_SIZE: use rules=-NAME+NAME (off), rules=NAME+NAME (only), "

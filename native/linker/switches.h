@@ -1,4 +1,4 @@
-// What the environment variable COMPILER_GYM_SIZE chooses, and what is counted for it.
+// The settings in the environment variable COMPILER_GYM_SIZE, and the counters that they request.
 //
 // A plug-in is loaded after the linker has read its options, so it cannot add any; see
 // docs/decisions/0063-passes-inside-the-stock-linker.md. The value is a list separated by commas:
@@ -6,13 +6,13 @@
 //   COMPILER_GYM_SIZE=rules=-exchange,limit=123,stats=/tmp/sizes.tsv
 //
 // `rules=-a+b` turns rules off, `rules=a+b` leaves only these on. `limit` allows only the first
-// rewrites, over all functions; `stats` names a file that gets a line with the count of each rule.
-// `decisions` names a file of formulas, see inputs.h; `encoding` a shared object with a rule, see
-// encodings/rules.h.
+// rewrites, over all functions; `stats` names a file that receives a line with the count of each
+// rule. `decisions` names a file of formulas, see inputs.h; `encoding` a shared object with a rule,
+// see encodings/rules.h.
 // `frames=non-leaf` gives a frame pointer to each function with calls that was compiled without.
-// `effort` says how much code may be generated to choose from, in per cent of the program's: 0
-// turns the choice off, and from 100 on, settings are tried that seldom save bytes. `choices` names
-// a file that gets a line for each function that had one.
+// `effort` limits the code generated for comparison, in per cent of the program's: 0 turns the
+// choice off, and from 100 on, settings that seldom save bytes are tried, too. `choices` names a
+// file that receives a line for each function with a choice.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -28,12 +28,12 @@ namespace compiler_gym::linker {
 
 class Switches {
  public:
-  // The switches of this process. A mistake in the variable ends the process with a message.
+  // The switches of this process. An error in the variable ends the process with a message.
   static Switches& get();
 
   explicit Switches(llvm::StringRef text);
 
-  // Return whether the rule is on. Threads of a ThinLTO link may ask at the same time.
+  // Return whether the rule is on. Thread safe, for ThinLTO links.
   bool allows(llvm::StringRef rule) const;
   // End the process with a message if the variable names a rule that is not one of these.
   void check_rules(llvm::ArrayRef<llvm::StringRef> names) const;
@@ -44,12 +44,12 @@ class Switches {
   void count(llvm::StringRef rule, llvm::StringRef function);
   unsigned effort() const { return effort_; }
   const std::string& frames() const { return frames_; }
-  // Add a line to the list of choices, if one is wanted.
+  // Add a line to the list of choices, if one is requested.
   void note(llvm::StringRef choice);
-  // Write the counts so far. Linkers end without running destructors.
+  // Write the counts so far. Linkers exit without running destructors.
   void report();
 
-  // Set while this thread generates code only to measure it: nothing is counted or limited then.
+  // True while this thread generates code only to measure it: trials are not counted or limited.
   static thread_local bool is_trial;
 
  private:

@@ -1,4 +1,4 @@
-// What the binding files share.
+// Helpers that the binding files share.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -41,7 +41,7 @@ using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 inline std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
-// What `work` makes of a module's IR, found without the interpreter's lock.
+// Compute `work` on a module's IR without the interpreter's lock.
 template <class Work>
 auto inspected(llvm::Module& module, Work&& work) {
   nb::gil_scoped_release unlocked;
@@ -61,7 +61,7 @@ nb::bytes raw(const Column& column) {
 using Columns = nb::typed<nb::dict, nb::str, nb::any>;
 using Texts = nb::typed<nb::list, nb::str>;
 
-// Names out of a module, which need not be UTF-8.
+// Names from a module, which need not be UTF-8.
 inline Texts texts(const std::vector<std::string>& names) {
   nb::list list;
   for (const auto& name : names) {
@@ -71,7 +71,7 @@ inline Texts texts(const std::vector<std::string>& names) {
   return list;
 }
 
-// Call without the interpreter's lock, then hand the result over as bytes.
+// Call without the interpreter's lock, then return the result as bytes.
 template <class Work>
 nb::bytes unlocked_bytes(Work&& work) {
   const auto result = [&] {

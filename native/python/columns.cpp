@@ -1,5 +1,5 @@
-// Python lists from columns of numbers: what NumPy does for objects, in a fifth of the time.
-// A module of its own, since who looks at observations does not load a compiler.
+// Python lists from columns of numbers: like NumPy for objects, in a fifth of the time. A separate
+// module, because readers of observations do not load a compiler.
 
 #include <cstdint>
 #include <cstdlib>
@@ -16,15 +16,15 @@ using Places = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::de
 using Values = nb::typed<nb::list, nb::any>;
 using Texts = nb::typed<nb::list, nb::str>;
 
-// A C library that gives large blocks back to the system at once has every page of the next
-// one made anew, which takes longer than to fill it. glibc stops when it has seen one freed,
-// for the whole process: nothing here does that unasked.
+// glibc returns large blocks to the system at once, so that every page of the next one must be
+// mapped again, which takes longer than filling it. It stops when it sees one freed, for the whole
+// process: call this only on request.
 void keep_large_blocks() {
   void* volatile block = std::malloc(std::size_t{31} << 20);
   std::free(block);
 }
 
-// The stable interface has functions in the place of these macros; they check what is checked here.
+// The stable interface has functions instead of these macros; they repeat the checks made here.
 #ifdef Py_LIMITED_API
 void put(const nb::list& made, std::size_t i, PyObject* value) {
   PyList_SetItem(made.ptr(), static_cast<Py_ssize_t>(i), value);

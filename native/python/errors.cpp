@@ -1,4 +1,4 @@
-// The only place that knows the classes of compiler_gym.errors.
+// The only file that knows the classes of compiler_gym.errors.
 
 #include "compiler_gym/llvm/errors.h"
 
@@ -17,7 +17,7 @@ const Classes* classes = nullptr;
 
 void translate(const std::exception_ptr& raised, void*) {
   const auto raise = [](const nb::object& cls, const std::exception& error) {
-    // LLVM quotes its input, which need not be text.
+    // LLVM quotes its input, which need not be UTF-8.
     const std::string_view words = error.what();
     const auto message = nb::steal(
         PyUnicode_DecodeUTF8(words.data(), static_cast<Py_ssize_t>(words.size()), "replace"));

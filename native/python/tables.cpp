@@ -1,4 +1,4 @@
-// What the tables of the engine hold, for whoever makes spaces of them.
+// Descriptions of the engine's tables, from which spaces are built.
 
 #include "tables.h"
 

@@ -1,5 +1,5 @@
-// Python face of compiler_gym/llvm/table.h: whoever has a table gives it here, and its columns
-// become a dictionary, a docstring and what describe_tables() says.
+// Python face of compiler_gym/llvm/table.h: tables are registered here, and their columns become a
+// dictionary, a docstring and a part of describe_tables().
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct ColumnDescription {
   std::string dtype;
 };
 
-// Note what the columns of the table `name` are.
+// Record the columns of the table `name`.
 void describe_table(const std::string& name, std::vector<ColumnDescription> columns);
 
 inline nb::object plain(const std::vector<std::string>& names) { return texts(names); }

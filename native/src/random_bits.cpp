@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// LLVM names temporary files with random bits from arc4random, which the C library has
-// from 2.36 on. This one answers in its place, and the engine runs where the C library is older.
+// LLVM names temporary files with random bits from arc4random, which the C library has from 2.36
+// on. This definition replaces it, so that the engine runs with older C libraries.
 
 #include <sys/random.h>
 
@@ -9,7 +9,7 @@
 
 extern "C" __attribute__((visibility("hidden"))) uint32_t arc4random() noexcept {
   uint32_t bits = 0;
-  // So few bytes come whole or, where the kernel knows no such call, not at all.
+  // This few bytes are complete or, if the kernel has no such call, missing entirely.
   if (getrandom(&bits, sizeof bits, 0) != sizeof bits) std::abort();
   return bits;
 }

@@ -110,5 +110,5 @@ TEST_CASE("an inlined call takes the callee's calls with it") {
   CHECK(before == 4);
   graph.inlined(top, middle, /*is_callee_gone=*/true, before);
   CHECK(graph.functions() == 2);
-  CHECK(graph.calls() == 2);  // nothing was moved here: the two calls of middle are gone with it
+  CHECK(graph.calls() == 2);  // nothing was moved here: the two calls of middle are removed with it
 }

@@ -36,11 +36,11 @@ loop:
 !2 = distinct !{!2, !1}
 )";
 
-// No pass in a table: what it says of itself is never believed.
+// No pass in a table: its reports are never trusted.
 struct Untrusted {
   static ::llvm::StringRef name() { return "Untrusted"; }
 };
-// One that is believed in both directions.
+// A pass that is trusted in both directions.
 struct Trusted {
   static ::llvm::StringRef name() { return "ADCEPass"; }
 };
@@ -71,7 +71,7 @@ class Watched {
         Pass(), unit,
         vouches ? ::llvm::PreservedAnalyses::all() : ::llvm::PreservedAnalyses::none());
   }
-  // Whether an untrusted pass changed something that visits each function, or the module.
+  // Return whether an untrusted pass changed something, visiting each function or the module.
   bool changed_in_functions(const Edit& edit, bool is_one_pass = true) {
     detector.begin(is_one_pass);
     bool done = false;
@@ -88,7 +88,7 @@ class Watched {
     visit<Untrusted>(*module, edit);
     return detector.changed();
   }
-  // The three ways in which a pass may come by.
+  // The three ways in which a pass may run.
   void check(bool expected, const Edit& edit, const Edit& undo) {
     for (int way = 0; way < 3; ++way) {
       CAPTURE(way);
@@ -143,7 +143,7 @@ TEST_CASE("a use that moved in the list of a global is a change") {
 TEST_CASE("an instruction that was made again is no change") {
   Watched watched;
   const auto again = [&] {
-    // The newest use stands first, so that only the head of the list can be made again.
+    // The newest use comes first, so only the head of the list can be recreated.
     auto* old = ::llvm::cast<::llvm::Instruction>(
         watched.module->getNamedGlobal("g")->use_begin()->getUser());
     auto* made = old->clone();
@@ -176,7 +176,7 @@ TEST_CASE("what one pass makes again in one function after the other is no chang
     return changed;
   };
   run({"one", "two"});
-  // Each moves its uses to the front, so all of them stand as they stood.
+  // Each moves its uses to the front, so that their order is the original one.
   CHECK(!run({"one", "two"}));
   CHECK(!run({"one", "two"}));
   CHECK(run({"two", "one"}));

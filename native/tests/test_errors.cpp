@@ -8,7 +8,7 @@ using namespace compiler_gym::llvm;
 
 namespace {
 
-// Whoever catches one kind catches no other: each is an answer of its own.
+// A handler for one kind catches no other: each has a separate base.
 template <class... Errors>
 constexpr bool are_apart() {
   return (((std::is_base_of_v<Errors, InitError> + std::is_base_of_v<Errors, PipelineError> +

@@ -1,6 +1,6 @@
-// What the fingerprint reads by hand is what bitcode holds: every field of every kind of record
-// flips it, and a field that a new LLVM adds is met here, as a longer record or an opcode without
-// a sample.
+// The fingerprint covers everything that bitcode holds: every field of every kind of record changes
+// it, and a field that a new LLVM adds is detected here, as a longer record or an opcode without a
+// sample.
 #include "fingerprint.h"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ WordStream::Digest digest_of(std::string_view text, ::llvm::LLVMContext& context
   return Fingerprint().of(*read_module(text, "", context));
 }
 
-// The lengths of the records that bitcode writes, by block and code, the longest of each.
+// The lengths of the records that bitcode writes, by block and code; the longest of each.
 using Lengths = std::map<std::pair<unsigned, unsigned>, std::size_t>;
 
 void measure(::llvm::BitstreamCursor& cursor, unsigned block, Lengths& lengths) {

@@ -72,7 +72,7 @@ TEST_CASE("names and constants are no part of a shape") {
     CAPTURE(old);
     CHECK(shape_of(with(original, old, by)) == shape);
   }
-  // One symbol for another, wherever it stands.
+  // Every use of one symbol is replaced with another.
   auto renamed = with(original, "store i32 7, ptr @count", "store i32 7, ptr @other");
   renamed = with(renamed, "store i32 8, ptr @count", "store i32 8, ptr @other");
   CHECK(shape_of(renamed) == shape);

@@ -17,7 +17,7 @@ struct Counted {
   int& destroyed;
 };
 
-// How many of one object were destroyed that was owned where `error` was thrown.
+// Return the number of destructor calls of an object that was owned when `error` was thrown.
 template <class Error>
 int destroyed_by(const Error& error) {
   int destroyed = 0;

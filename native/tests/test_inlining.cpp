@@ -12,7 +12,7 @@ using namespace compiler_gym::llvm;
 
 namespace {
 
-// What -Oz inlines (small), what it leaves alone (large), and what nobody may decide.
+// A function that -Oz inlines (small), one that it does not (large), and calls without a choice.
 constexpr std::string_view calls = R"(
 source_filename = "calls.c"
 target triple = "x86_64-pc-linux-gnu"
@@ -193,7 +193,7 @@ TEST_CASE("a copy of the process goes its own way from an open question") {
 
 TEST_CASE("what was known of the module before is forgotten") {
   Module module(calls);
-  module.run("function(instcombine<no-verify-fixpoint>)");  // from now on it is listened to
+  module.run("function(instcombine<no-verify-fixpoint>)");  // its listener is attached from now on
   const auto before = module.instruction_count();
   Inlining inlining(module, Level::Oz);
   while (!inlining.is_over()) inlining.answer(InlineAnswer::inlined);

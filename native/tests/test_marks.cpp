@@ -62,7 +62,7 @@ TEST_CASE("every decision has an id in the order of the module") {
   const auto& points = marked.marks.points();
   REQUIRE(points.size() == 6);
   CHECK(points[0].label == "again -> again");
-  CHECK(points[1].label == "main -> twice");  // the call of @elsewhere is none
+  CHECK(points[1].label == "main -> twice");  // the call of @elsewhere is not a point
   CHECK(points[1].id == 1);
   CHECK(points[2].label == "main, block 1, depth 1, 8 times");
   CHECK(points[3].label == "twice");

@@ -52,7 +52,7 @@ TEST_CASE("other options hold for a while, and then what was before does") {
   {
     const OtherOptions other(OptionValues{{"compiler-gym-test-number", "3"}});
     CHECK(number == 3);
-    const UsualOptions usual;  // what runs meanwhile in this thread
+    const UsualOptions usual;  // other work of this thread
   }
   CHECK(number == 1);
   CHECK(number.getNumOccurrences() == 0);
@@ -97,11 +97,11 @@ TEST_CASE("an option is set for good while nobody runs LLVM") {
     setting = std::async(std::launch::async, [] { set_option("compiler-gym-test-number", "2"); });
     CHECK(setting.wait_for(std::chrono::milliseconds(100)) == std::future_status::timeout);
     CHECK(number == 1);
-    set_option("compiler-gym-test-number", "1");  // what it is already waits for nobody
+    set_option("compiler-gym-test-number", "1");  // its current value needs no lock
   }
   setting.get();
   CHECK(number == 2);
-  const UsualOptions usual;  // what this thread holds is no obstacle
+  const UsualOptions usual;  // this thread's own guard does not block it
   set_option("compiler-gym-test-number", "3");
   CHECK(number == 3);
 }
@@ -117,7 +117,7 @@ TEST_CASE("a process that is copied while another thread runs LLVM may have it a
   number.reset();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);  // a lock that nobody holds any more is never given back
+    alarm(30);  // a lock without an owner would block forever
     {
       const OtherOptions alone(OptionValues{{"compiler-gym-test-number", "9"}});
     }

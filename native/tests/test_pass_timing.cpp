@@ -74,7 +74,7 @@ TEST_CASE("a part that was left open ends with the one around it") {
     timing.begin(PartKind::pass, "left open");
     timing.begin(PartKind::pass, "left open too");
   }
-  timing.end();  // one too many does no harm
+  timing.end();  // an additional one does no harm
   timing.begin(PartKind::pass, "next");
   const auto parts = timing.take();
   REQUIRE(parts.size() == 4);

@@ -27,10 +27,10 @@ auto count(const std::vector<std::int32_t>& column, Kind kind) {
 
 TEST_CASE("the graph of a loop has a node per instruction, used value, constant and type") {
   const auto graph = graph_of(compiler_gym::tests::loop);
-  // One more for the world outside.
+  // Plus one for everything external.
   CHECK(count(graph.node_kind, NodeKind::Instruction) ==
         compiler_gym::tests::loop_instructions + 1);
-  // Two arguments, and every result but those of the stores, branches and the return.
+  // Two arguments, and the results of all instructions but stores, branches and the return.
   CHECK(count(graph.node_kind, NodeKind::Variable) == 2 + 9);
   // 0 and 1 of 32 bits: alloca's count is one of them.
   CHECK(count(graph.node_kind, NodeKind::Constant) == 2);

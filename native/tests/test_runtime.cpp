@@ -15,7 +15,7 @@ using namespace compiler_gym::llvm;
 
 namespace {
 
-// How a process ends that does this.
+// The exit status of a process that runs `act`.
 template <class Act>
 int status_of(const Act& act) {
   const int child = fork();

@@ -27,7 +27,7 @@ class GivenUp {
 struct LeakWhenGivenUp {
   LeakWhenGivenUp() = default;
   template <class T>
-  LeakWhenGivenUp(const std::default_delete<T>&) {}  // for what LLVM hands over
+  LeakWhenGivenUp(const std::default_delete<T>&) {}  // for objects that LLVM returns
 
   template <class T>
   void operator()(T* owned) const {

@@ -1,4 +1,4 @@
-// Reads from an object how many bytes each function adds to a program.
+// Read from an object the number of bytes that each function adds to a program.
 #pragma once
 
 #include <llvm/ADT/StringMap.h>
@@ -8,8 +8,8 @@
 
 namespace compiler_gym::linker {
 
-// The code of each function, its entry in the unwind table, its exception table and jump tables.
-// Nothing if the object cannot be read. Each function needs sections of its own.
+// The code of each function, its entry in the unwind table, its exception table and its jump
+// tables. Nothing if the object cannot be read. Each function must have separate sections.
 std::optional<llvm::StringMap<std::uint64_t>> read_function_bytes(llvm::MemoryBufferRef object);
 
 }  // namespace compiler_gym::linker

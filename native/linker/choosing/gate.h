@@ -12,11 +12,11 @@ struct Setting;
 // Legacy passes ask the gate of their context with the name of the function, not with the function.
 class Gate : public llvm::OptPassGate {
  public:
-  // Takes the place of the context's gate, which is still asked first.
+  // Replace the context's gate, which is still consulted first.
   explicit Gate(llvm::LLVMContext&);
   ~Gate() override;
 
-  // Follow the settings of the functions in this module, and of no other.
+  // Follow the settings of the functions in this module only.
   void watch(const llvm::Module&);
 
   bool isEnabled() const override { return !settings_.empty() || before_.isEnabled(); }

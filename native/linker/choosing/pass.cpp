@@ -19,13 +19,13 @@
 namespace compiler_gym::linker {
 namespace {
 
-// What a function costs the code generator beside its instructions, in instructions.
+// The cost of a function in the code generator besides its instructions, in instructions.
 constexpr unsigned function_cost = 10;
-// What starting the linker costs, so that something is tried in the smallest programs, too.
+// The cost of starting the linker, so that settings are tried in the smallest programs, too.
 constexpr unsigned start_cost = 1000;
-// The time that the code generator takes grows faster than functions do.
+// Code generation time grows faster than linearly with the size of a function.
 constexpr unsigned most_instructions = 2000;
-// The effort from which settings are tried that seldom save bytes.
+// The effort from which settings that seldom save bytes are tried, too.
 constexpr unsigned thorough = 100;
 
 class Choosing : public llvm::ModulePass {
@@ -47,7 +47,8 @@ unsigned cost(const llvm::Function& function) {
   return function.getInstructionCount() + function_cost;
 }
 
-// Leave out what cannot be cloned, or what calculates where its own instructions are.
+// Exclude functions that cannot be cloned and those that compute the addresses of their own
+// instructions.
 bool can_choose(const llvm::Function& function) {
   if (function.isDeclarationForLinker() || !function.hasName() || !function.hasOptSize() ||
       function.hasOptNone() || function.hasSection() ||
@@ -63,8 +64,9 @@ bool can_choose(const llvm::Function& function) {
   return true;
 }
 
-// Plan the setting for functions in which it is likely to save bytes, or for the others, while code
-// may still be generated. The smallest functions come first: they gain most for their time.
+// Plan the setting for the functions in which it is likely to save bytes, or for the others, while
+// the effort allows more code generation. The smallest functions come first: they gain most for
+// their time.
 void plan(const Setting& setting, bool is_likely, std::vector<Candidate>& candidates,
           std::uint64_t& left) {
   if (!Switches::get().allows(setting.name)) return;
@@ -72,7 +74,7 @@ void plan(const Setting& setting, bool is_likely, std::vector<Candidate>& candid
     if (setting.is_likely(candidate.traits) != is_likely ||
         !can_apply(setting, *candidate.function))
       continue;
-    // The plain code generation is needed as well, once.
+    // The plain code generation is needed once for the comparison.
     const std::uint64_t needed = cost(*candidate.function) * (candidate.settings.empty() ? 2 : 1);
     if (needed > left) return;
     left -= needed;
@@ -88,7 +90,7 @@ std::vector<Candidate> find_candidates(llvm::Module& module) {
     if (can_choose(function))
       candidates.push_back({.function = &function, .traits = read_traits(function)});
   }
-  // A rule needs no trials, and so no limit.
+  // A rule needs no trials and therefore no limit.
   const bool has_rule = Decisions::get().choose.has_value();
   left = has_rule ? UINT64_MAX : left * Switches::get().effort() / 100;
   llvm::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
@@ -101,7 +103,7 @@ std::vector<Candidate> find_candidates(llvm::Module& module) {
   return candidates;
 }
 
-// One line: the function, what was chosen for it, and the bytes of each of its code generations.
+// One line: the function, its chosen setting, and its bytes in each code generation.
 std::string describe(const Candidate& candidate, const Setting* chosen) {
   std::string line;
   llvm::raw_string_ostream text(line);
@@ -112,7 +114,7 @@ std::string describe(const Candidate& candidate, const Setting* chosen) {
   return line;
 }
 
-// Return the setting with the highest score of the rule, if that is above 0, or null.
+// Return the setting with the highest score under the rule if that is above 0, or null.
 const Setting* find_best(const Candidate& candidate, const Formula& rule) {
   const auto inputs = compute_inputs(*candidate.function);
   const Setting* best = nullptr;

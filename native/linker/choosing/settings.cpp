@@ -29,13 +29,13 @@ bool saves_few_registers(const Traits& function) {
          (!function.constants && (function.calls > 1 || function.instructions <= 4));
 }
 
-// Addresses that are calculated again are not kept in registers that must be saved.
+// Addresses that are recomputed need no callee-saved registers.
 bool keeps_addresses(const Traits& function) {
   return function.calls > 1 && function.kept > 1 && function.stores <= 3 && function.compares &&
          !function.casts;
 }
 
-// The usual allocator splits lives that are long, and copies values where they meet again.
+// The default allocator splits long live ranges and inserts copies where the parts meet.
 bool has_long_lives(const Traits& function) {
   return function.blocks > 6 && function.stores <= 6 &&
          (function.crossing > 64 || (!function.calls && function.phis > 4));
@@ -66,7 +66,8 @@ bool has_calls(const llvm::Function& function) {
 llvm::ArrayRef<Setting> all_settings() { return settings; }
 
 bool can_apply(const Setting& setting, const llvm::Function& function) {
-  // Pointers in all functions are for profilers, and those in functions with calls save bytes.
+  // Frame pointers in all functions are meant for profilers; those in functions with calls only
+  // save bytes.
   const llvm::StringRef frame = function.getFnAttribute(frames).getValueAsString();
   return !setting.changes_frame ||
          ((frame.empty() || frame == "none" || frame.starts_with(with_calls)) &&
@@ -88,7 +89,7 @@ const Setting* find_setting(const llvm::Function& function) {
 }
 
 void follow_settings(llvm::TargetPassConfig& passes) {
-  // The usual allocator runs afterwards, and finds nothing left to do in these functions.
+  // The default allocator runs afterwards and finds nothing left to allocate in these functions.
   passes.insertPass(&llvm::MachineSchedulerID,
                     llvm::createBasicRegisterAllocator(is_allocated_simply));
 }

@@ -1,4 +1,4 @@
-// The code generations that a function can have, and how a function is marked for one of them.
+// The code generations that a function can have, and the marks that select one of them.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -13,31 +13,31 @@ namespace compiler_gym::linker {
 
 struct Traits;
 
-// Settings are applied to one function at a time: by its attributes, by passes that are skipped for
-// it, and by its register allocator.
+// A setting applies to one function: through its attributes, the passes skipped for it, and its
+// register allocator.
 struct Setting {
   llvm::StringLiteral name;
-  // Return whether the setting saves enough in such functions for the time of a trial.
+  // Return whether the setting saves enough in such functions to justify the time of a trial.
   bool (*is_likely)(const Traits&);
-  // No frame pointer where there is one to save bytes, and one where there is none.
+  // Remove a frame pointer that exists to save bytes, or adds one if there is none.
   bool changes_frame = false;
-  // The allocator that does not split the lives of variables.
+  // Uses the allocator that does not split live ranges.
   bool allocates_simply = false;
-  // The arguments of the passes, as in `llc -print-after=`: the gate is asked with these.
+  // The names of the passes, as in `llc -print-after=`: the gate receives these.
   llvm::ArrayRef<llvm::StringLiteral> skipped = {};
 };
 
-// All settings, those first that gain most in the time that they take. The plain code generation is
-// not among them.
+// All settings, those with the largest gain per time first. The plain code generation is not among
+// them.
 llvm::ArrayRef<Setting> all_settings();
 
 // Return whether the setting can make a difference for the function.
 bool can_apply(const Setting&, const llvm::Function&);
 void apply(const Setting&, llvm::Function&);
-// Return the setting that the function was given, or null.
+// Return the setting that the function is marked with, or null.
 const Setting* find_setting(const llvm::Function&);
 
-// Make the code generator read what `apply` has written. Must be called for each pipeline.
+// Make the code generator follow the marks that `apply` writes. Must be called for each pipeline.
 void follow_settings(llvm::TargetPassConfig&);
 
 }  // namespace compiler_gym::linker

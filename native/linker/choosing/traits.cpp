@@ -24,7 +24,7 @@ bool is_pushed(const llvm::Value* argument) {
   return constant && !constant->isZero() && constant->getValue().isSignedIntN(8);
 }
 
-// From where a value is calculated to where it is used last, as places in the order of blocks.
+// The range of a value from its definition to its last use, as positions in the order of blocks.
 class Lives {
  public:
   explicit Lives(const llvm::Function&);

@@ -1,4 +1,4 @@
-// What can be read from a function, in little time, about the bytes that a setting may save.
+// Properties of a function that are quick to compute and predict the bytes that a setting may save.
 #pragma once
 
 namespace llvm {

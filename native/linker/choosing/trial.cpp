@@ -21,7 +21,7 @@
 namespace compiler_gym::linker {
 namespace {
 
-// What the trial reports is reported again when the code is generated that counts.
+// Drop diagnostics of the trial: the final code generation reports them again.
 struct Silence : llvm::DiagnosticHandler {
   explicit Silence(bool& failed) : failed(failed) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo& information) override {
@@ -36,7 +36,7 @@ llvm::Function* add_variant(llvm::Function& function, const Setting& setting) {
   llvm::Function* variant = llvm::CloneFunction(&function, values);
   variant->setName(function.getName() + "." + setting.name + ".trial");
   variant->setComdat(nullptr);
-  // A jump to the beginning of the function is shorter than one to another function.
+  // A jump to the beginning of the same function is shorter than one to another function.
   function.replaceUsesWithIf(variant, [&](const llvm::Use& use) {
     const auto* user = llvm::dyn_cast<llvm::Instruction>(use.getUser());
     return user && user->getFunction() == variant;
@@ -46,8 +46,8 @@ llvm::Function* add_variant(llvm::Function& function, const Setting& setting) {
   return variant;
 }
 
-// A machine keeps the sections and symbols of the code that it is generating, so the trial needs
-// one of its own.
+// A machine stores the sections and symbols of the code that it is generating, so the trial needs a
+// separate one.
 std::unique_ptr<llvm::TargetMachine> copy_machine(const llvm::TargetMachine& machine) {
   llvm::TargetOptions options = machine.Options;
   options.EnableMachineOutliner = false;  // it would move code from one variant into another
@@ -96,7 +96,7 @@ bool measure(llvm::Module& module, const llvm::TargetMachine& machine, Gate& gat
   llvm::DenseSet<const llvm::GlobalValue*> needed;
   for (const Candidate& candidate : candidates) needed.insert(candidate.function);
   for (const llvm::GlobalAlias& alias : module.aliases()) needed.insert(alias.getAliaseeObject());
-  // Tables of addresses of blocks can only refer to definitions.
+  // Tables of block addresses can only refer to definitions.
   for (const llvm::Function& function : module)
     if (llvm::any_of(function, [](const auto& block) { return block.hasAddressTaken(); }))
       needed.insert(&function);

@@ -19,7 +19,7 @@ namespace compiler_gym::linker {
 class Gate;
 struct Setting;
 
-// A function, and the bytes of each of its code generations.
+// A function, and its bytes in each of its code generations.
 struct Candidate {
   llvm::Function* function;
   Traits traits = {};
@@ -31,7 +31,7 @@ struct Candidate {
   const Setting* find_smallest() const;
 };
 
-// Set the bytes of the candidates, all of which are in the module. Return whether it worked.
+// Set the bytes of the candidates, all of which are in the module. Return whether that succeeded.
 bool measure(llvm::Module&, const llvm::TargetMachine&, Gate&, std::vector<Candidate>&);
 
 }  // namespace compiler_gym::linker

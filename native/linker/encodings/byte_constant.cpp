@@ -1,7 +1,7 @@
 // mov $200, %eax  ->  xor %eax, %eax; mov $200, %al
 //
-// 5 bytes become 4, and an instruction is executed more. LLVM has push and pop for constants up to
-// 127; these are the ones up to 255, and those whose second byte alone is not zero.
+// 5 bytes become 4, at the cost of one more instruction. LLVM uses push and pop for constants up to
+// 127; this rule covers those up to 255, and those with only their second byte nonzero.
 
 #include "encodings/rules.h"
 #include "encodings/site.h"

@@ -1,7 +1,7 @@
 // cmp $-1, %eax; jne  ->  inc %eax; jne
 // cmp $1, %ecx; jg    ->  dec %ecx; jg
 //
-// A byte less, where the register is not read afterwards. Only the carry is not the same.
+// One byte less, if the register is not read afterwards. Only the carry flag differs.
 
 #include "encodings/rules.h"
 #include "encodings/site.h"
@@ -20,7 +20,7 @@ Opcode with_step(Opcode compare, bool is_up) {
 
 constexpr Opcode conditional[] = {JCC_1, SETCCr, SETCCm, CMOV32rr, CMOV64rr, CMOV32rm, CMOV64rm};
 
-// Below, not below, at most, above: numbered as instructions encode them.
+// Below, not below, at most, above: the condition codes of the instruction set.
 bool reads_carry(std::int64_t condition) {
   return condition == 2 || condition == 3 || condition == 6 || condition == 7;
 }
@@ -47,7 +47,7 @@ bool compare_one(llvm::MachineInstr& compare, Site& site) {
   const llvm::Register reg = compare.getOperand(0).getReg();
   const std::int64_t value = compare.getOperand(1).getImm();
   const unsigned number = site.x86.number(reg);
-  // A comparison of %al is as short.
+  // A comparison of %al is as short already.
   if ((value != 1 && value != -1) || number == NUMBERS || (opcode == CMP8ri && number == A) ||
       !site.is_dead(reg) || !ignores_carry(compare, site) || !site.commit())
     return false;

@@ -1,7 +1,7 @@
 // cmp %rsi, %rdi; mov $0, %eax  ->  xor %eax, %eax; cmp %rsi, %rdi
 //
-// A register cannot be cleared by `xor` while flags are live, but before they are set: 5 bytes
-// become 2. Not above inline assembly, which may do more than it declares.
+// `xor` cannot clear a register while flags are live, so this clears it before they are set: 5
+// bytes become 2. Not above inline assembly, which may do more than it declares.
 
 #include "encodings/rules.h"
 #include "encodings/site.h"

@@ -1,7 +1,7 @@
 // mov %edi, %eax  ->  xchg %edi, %eax
 //
-// The accumulator has encodings without a byte for registers: 2 bytes become 1, or 3 become 2. It
-// holds where the source is dead afterwards. Executed as three micro-operations.
+// The accumulator has encodings without a register byte: 2 bytes become 1, or 3 become 2. Applies
+// if the source is dead afterwards. Executed as three micro-operations.
 
 #include "encodings/rules.h"
 #include "encodings/site.h"
@@ -22,7 +22,7 @@ bool exchange(llvm::MachineInstr& move, Site& site) {
                    .addReg(other, llvm::getUndefRegState(other == to));
   llvm::MachineInstr& exchanged = *built;
   exchanged.copyImplicitOps(site.function, move);
-  // The destination's old value does not matter, and need not exist.
+  // The destination's old value does not matter and may be undefined.
   for (llvm::MachineOperand& operand : exchanged.implicit_operands())
     if (operand.isUse() && operand.getReg() == to) operand.setIsUndef();
   move.eraseFromParent();

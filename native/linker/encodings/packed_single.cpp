@@ -1,8 +1,8 @@
 // movapd %xmm1, %xmm0  ->  movaps %xmm1, %xmm0
 //
-// Instructions that copy bits or combine them do not care for the type of what the bits mean, but
-// only those for single floats have encodings without a prefix: a byte less, at no cost but a cycle
-// between units on some processors.
+// Instructions that copy or combine bits do not depend on the type of the bits, but only those for
+// single floats have encodings without a prefix: one byte less, at no cost except a cycle between
+// units on some processors.
 
 #include <llvm/CodeGen/TargetInstrInfo.h>
 #include <utility>

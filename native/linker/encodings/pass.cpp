@@ -63,7 +63,7 @@ bool Encodings::runOnMachineFunction(llvm::MachineFunction& function) {
   return changed;
 }
 
-// A rewrite can make another one possible, so the walk goes on behind what has been rewritten.
+// A rewrite can make another one possible, so the walk continues after the rewritten code.
 bool Encodings::rewrite_block(llvm::MachineBasicBlock& block, Site& site) const {
   bool changed = false;
   site.start(block);
@@ -82,7 +82,7 @@ bool Encodings::rewrite_block(llvm::MachineBasicBlock& block, Site& site) const 
       continue;
     }
     changed = true;
-    // Rules keep what is above: start again from the end, where the code below has changed.
+    // Rules do not touch the code above: restart from the end, where the code below has changed.
     site.start(block);
     here = block.rbegin();
   }

@@ -1,7 +1,7 @@
 // add $8, %rsp  ->  pop %rcx
 //
-// 4 bytes become 1 to 3, and one to three loads replace an addition. The slots are on the stack, so
-// they can be read.
+// 4 bytes become 1 to 3, and one to three loads replace an addition. The slots belong to the stack,
+// so reading them is safe.
 
 #include "encodings/rules.h"
 #include "encodings/site.h"
@@ -13,7 +13,7 @@ bool pop_stack(llvm::MachineInstr& add, Site& site) {
       !add.getOperand(2).isImm() || !site.are_flags_dead())
     return false;
   const std::int64_t bytes = add.getOperand(2).getImm();
-  // Between two pops, only a frame pointer describes the frame.
+  // Between two pops, only a frame pointer still describes the frame.
   if (bytes != 8 && !((bytes == 16 || bytes == 24) && site.has_frame_at(add))) return false;
   const llvm::Register scratch = site.find_scratch(add, 64);
   if (!scratch || !site.commit()) return false;

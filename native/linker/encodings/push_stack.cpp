@@ -21,7 +21,7 @@ bool push_stack(llvm::MachineInstr& sub, Site& site) {
         .add(sub.getOperand(1))
         .addImm(-128);
   } else {
-    // A prologue comes before any value below the stack pointer.
+    // In a prologue, no value lies below the stack pointer yet.
     if (opcode != SUB64ri32 || (bytes != 16 && bytes != 24) || !site.has_frame_at(sub) ||
         (site.may_use_red_zone() && !sub.getFlag(llvm::MachineInstr::FrameSetup)) || !site.commit())
       return false;

@@ -1,5 +1,5 @@
-// The table of rules. A rule is one function in one file: it looks at an instruction of a function
-// that should be small and, where its conditions hold, writes a shorter one.
+// The table of rules. A rule is one function in one file: it examines an instruction of a function
+// that should be small and, if its conditions hold, writes a shorter one.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
@@ -17,8 +17,8 @@ class Site;
 struct Rule {
   llvm::StringLiteral name;  // in COMPILER_GYM_SIZE and in the counts
   // Return whether the code was changed. A rule may change, replace or erase this instruction and
-  // those after it in its block, never those before it. It asks `Site::commit` before the change.
-  // Null for a rule that looks at whole functions, which has a pass or a function of its own.
+  // those after it in its block, never those before it. It calls `Site::commit` before the change.
+  // Null for a rule on whole functions, which has a separate pass or function.
   bool (*rewrite)(llvm::MachineInstr&, Site&) = nullptr;
 };
 
@@ -35,8 +35,8 @@ bool store_zero(llvm::MachineInstr&, Site&);
 // All rules, in the order in which they are tried at an instruction.
 llvm::ArrayRef<Rule> all_rules();
 
-// The rule "own" in the shared object at this path, which defines it as the C function `rewrite`
-// and is compiled with these headers. A mistake ends the process with a message.
+// Load the rule "own" from the shared object at this path, which defines it as the C function
+// `rewrite` and is compiled with these headers. An error ends the process with a message.
 Rule load_rule(const std::string& path);
 
 }  // namespace compiler_gym::linker

@@ -2,8 +2,8 @@
 // add $40, %rsp; pop %rbx; ... pop %r15; pop %rbp; ret  ->  jmp restore_rbx_..._r15
 //
 // Functions with a frame pointer that save the same registers share one function that saves them
-// and one that restores them, where that is smaller with its own entries in the unwind table. A
-// call executes 4 instructions more, and a return 1; call and return stay paired for the processor.
+// and one that restores them, if that is smaller including the new unwind table entries. A function
+// start executes 4 instructions more and a return 1; call and return stay paired for the processor.
 // An interrupt in a shared part unwinds exactly: the tables describe it like any other code.
 
 #include "encodings/share_frames.h"
@@ -30,15 +30,16 @@ namespace compiler_gym::linker {
 namespace {
 
 constexpr llvm::StringLiteral save_rule = "share-save", restore_rule = "share-restore";
-constexpr unsigned r11 = 11;  // free where a function starts, and where it calls
-// What entries of the unwind table take: a function's own, with its place in the search table, and
-// the instructions that a function is spared.
+constexpr unsigned r11 = 11;  // free at the start of a function and at calls
+// Sizes in the unwind table: an entry for a function, with its slot in the search table, and the
+// instructions that a function no longer needs.
 constexpr int table_entry = 32, save_entry = 12, restore_entry = 11, spared_save = 3,
               spared_restore = 4;
 constexpr int call_bytes = 5;
 
-// What functions have to agree on to share: the saved registers in the order of their pushes, how
-// far the frame pointer lies below its place, and whether a table describes the frame.
+// The properties that functions must agree on to share code: the saved registers in the order of
+// their pushes, the distance of the frame pointer from its usual place, and whether a table
+// describes the frame.
 struct Shape {
   std::vector<unsigned> saved;
   std::int64_t shift = 0;
@@ -75,7 +76,7 @@ bool is_push(const llvm::MachineInstr& instruction, const X86& x86) {
          !instruction.getOperand(0).isUndef();
 }
 
-// Read a prologue from `push %rbp` on. A function that makes its frame in another way shares
+// Read a prologue, starting at `push %rbp`. A function that creates its frame in another way shares
 // nothing.
 bool read_save(llvm::MachineBasicBlock& block, const X86& x86, Shape& shape, Place& place) {
   auto here = llvm::find_if(block, [&](const llvm::MachineInstr& instruction) {
@@ -116,7 +117,7 @@ bool read_save(llvm::MachineBasicBlock& block, const X86& x86, Shape& shape, Pla
   return has_frame;
 }
 
-// Read an epilogue from its return upwards. The stack pointer may be anywhere before.
+// Read an epilogue from its return upwards. The stack pointer may have any value before.
 bool read_restore(llvm::MachineBasicBlock& block, const X86& x86, const Shape& shape,
                   Place& place) {
   const auto last = block.getLastNonDebugInstr();
@@ -232,7 +233,7 @@ using Note = llvm::MCCFIInstruction;
 constexpr int slot = 8,
               above_frame = 2 * slot;  // the return address and the caller's frame pointer
 
-// The return address waits in a register while the frame takes its place on the stack.
+// The return address is kept in a register while the frame is pushed in its place.
 void write_save(Writer& writer, const Shape& shape) {
   writer.pop(r11);
   writer.note(Note::cfiDefCfaOffset(nullptr, 0));
@@ -288,7 +289,7 @@ class ShareFrames : public llvm::ModulePass {
 char ShareFrames::ID = 0;
 
 // With IPRA, callers may keep values in any register that a function does not name. A prologue may
-// follow other code, in its block, too.
+// also follow other code in its block.
 bool ShareFrames::may_change_r11(const llvm::MachineInstr& before, const X86& x86) const {
   const llvm::MachineFunction& function = *before.getMF();
   const llvm::MCRegister reg = x86.gpr(r11, 64).asMCReg();
@@ -348,7 +349,7 @@ llvm::Function& ShareFrames::create(llvm::StringLiteral rule, const Shape& shape
   return *function;
 }
 
-// Replace these places by one function, if that is smaller.
+// Replace these places with one function, if that is smaller.
 bool ShareFrames::share(llvm::StringLiteral rule, const Shape& shape, std::vector<Place>& places) {
   Switches& switches = Switches::get();
   const bool is_save = rule == save_rule;

@@ -1,4 +1,4 @@
-// The module pass that lets functions share the code that makes and ends their frames.
+// The module pass that lets functions share the code that sets up and tears down their frames.
 #pragma once
 
 namespace llvm {

@@ -3,9 +3,9 @@
 // An offset of one byte reaches 128 bytes below the frame pointer and 127 above, but almost all of
 // a frame lies below. With the pointer 108 bytes further down, one byte reaches 236 bytes of the
 // frame and the first argument on the stack: 3 bytes less for each access, 3 more for the frame.
-// The unwind table describes the frame exactly. Who follows the chain of saved frame pointers
-// without it no longer finds the callers: a program that may do so itself keeps its frames, and so
-// does one that has frame pointers in all functions, which is for profilers.
+// The unwind table describes the frame exactly. Code that follows the chain of saved frame pointers
+// without the table no longer finds the callers: a program that may do so keeps its frames, and so
+// does one with frame pointers in all functions, which are meant for profilers.
 
 #include "encodings/shift_frame.h"
 
@@ -32,10 +32,10 @@ namespace {
 
 constexpr llvm::StringLiteral rule = "shift-frame";
 constexpr std::int64_t distance = 108;
-constexpr int wide = 3;        // more bytes of an offset that does not fit into one
-constexpr int set_up = 2 + 1;  // more bytes of code, and of the unwind table
+constexpr int wide = 3;        // additional bytes of an offset that needs more than one
+constexpr int set_up = 2 + 1;  // additional bytes of code, and of the unwind table
 
-// All that has to change in a function.
+// All instructions of a function that must change.
 struct Frame {
   llvm::MachineInstr* setup = nullptr;
   llvm::SmallVector<llvm::MachineInstr*> restores;  // mov %rbp, %rsp
@@ -43,7 +43,7 @@ struct Frame {
   llvm::SmallVector<llvm::MachineInstr*> variables;
 };
 
-// Note what an instruction does with the frame pointer; return false for anything unknown.
+// Record how an instruction uses the frame pointer; return false for an unknown use.
 bool read_instruction(llvm::MachineInstr& instruction, const X86& x86, Frame& frame) {
   const Opcode opcode = x86.opcode(instruction);
   for (unsigned i = 0; i < instruction.getNumOperands(); ++i) {
@@ -105,8 +105,8 @@ bool sees_frame(const llvm::CallBase& call) {
   }
 }
 
-// Return whether a program can see where frame pointers lead: it takes the address of a frame, or
-// has assembly that names the register.
+// Return whether a program can observe the targets of frame pointers: it takes the address of a
+// frame, or has assembly that names the register.
 bool walks_frames(const llvm::Module& module) {
   if (llvm::StringRef(module.getModuleInlineAsm()).contains("bp")) return true;
   for (const llvm::Function& function : module)
@@ -117,7 +117,7 @@ bool walks_frames(const llvm::Module& module) {
   return false;
 }
 
-// Describe a variable from the new place of the frame pointer.
+// Describe a variable relative to the new frame pointer.
 void move_variable(llvm::MachineInstr& variable, const X86& x86) {
   const llvm::DIExpression* expression = variable.getDebugExpression();
   if (variable.isDebugValueList()) {
@@ -150,7 +150,7 @@ void add_address(llvm::MachineInstr& move, const X86& x86, std::int64_t offset) 
   move.eraseFromParent();
 }
 
-// Say in the unwind table, which is read after the instruction, where the frame is from here on.
+// Record in the unwind table, which is read after the instruction, the new offset of the frame.
 bool shift_table(llvm::MachineInstr& setup) {
   llvm::MachineFunction& function = *setup.getMF();
   if (!function.needsFrameMoves()) return true;
@@ -205,7 +205,7 @@ bool ShiftFrame::runOnMachineFunction(llvm::MachineFunction& function) {
   for (llvm::MachineInstr* variable : frame.variables) move_variable(*variable, x86);
   for (llvm::MachineInstr* restore : frame.restores) add_address(*restore, x86, distance);
   add_address(*frame.setup, x86, -distance);
-  // What describes variables computes their places from these.
+  // Debug information for variables is computed from these.
   llvm::MachineFrameInfo& objects = function.getFrameInfo();
   for (int i = objects.getObjectIndexBegin(); i < objects.getObjectIndexEnd(); ++i)
     if (!objects.isDeadObjectIndex(i))

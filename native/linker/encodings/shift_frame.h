@@ -1,4 +1,4 @@
-// The machine pass that moves frame pointers; it runs before the places of variables are computed.
+// The machine pass that moves frame pointers; it runs before the offsets of variables are computed.
 #pragma once
 
 namespace llvm {

@@ -13,7 +13,7 @@ namespace compiler_gym::linker {
 
 namespace {
 
-// How an instruction changes the meaning of the frame pointer: it makes a frame, ends it, or
+// The effect of an instruction on the meaning of the frame pointer: it creates a frame, ends it, or
 // neither.
 enum class FrameChange { NONE, MADE, ENDED };
 
@@ -48,7 +48,7 @@ Site::Site(llvm::MachineFunction& function, const llvm::MachineLoopInfo& loops,
   if (function.getSubtarget().getFrameLowering()->hasFP(function)) find_frames();
 }
 
-// A frame may begin in the middle of a function, if a shorter way through it needs none.
+// A frame may begin in the middle of a function if a shorter path through it needs none.
 void Site::find_frames() {
   llvm::BitVector seen(function.getNumBlockIDs());
   llvm::SmallVector<const llvm::MachineBasicBlock*> open{&function.front()};
@@ -80,8 +80,8 @@ bool Site::has_frame_at(const llvm::MachineInstr& instruction) const {
   return framed_[instruction.getParent()->getNumber()];
 }
 
-// LLVM keeps values there only where nothing else moves the stack pointer; inline assembly may do
-// so in these functions, too.
+// LLVM keeps values there only in functions in which no other code moves the stack pointer; inline
+// assembly may move it in these functions, too.
 bool Site::may_use_red_zone() const {
   const llvm::MachineFrameInfo& frame = function.getFrameInfo();
   return !frame.adjustsStack() &&

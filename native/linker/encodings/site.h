@@ -1,5 +1,5 @@
-// The place of a rewrite: what a rule may know about the code around an instruction, and the ways
-// to change it that keep liveness and debug information right.
+// The place of a rewrite: the facts that a rule may use about the code around an instruction, and
+// the ways to change it that keep liveness and debug information right.
 #pragma once
 
 #include <llvm/ADT/BitVector.h>
@@ -12,11 +12,11 @@
 
 namespace compiler_gym::linker {
 
-// Rules in files of their own use it, too.
+// Exported because rules in separate shared objects use it, too.
 class __attribute__((visibility("default"))) Site {
  public:
-  // `clobbered` is the mask of registers that callers expect to be kept, or empty for the
-  // registers of the calling convention. IPRA gives every function such a mask.
+  // `kept` is the mask of registers that callers expect to be preserved, or empty for those of the
+  // calling convention. IPRA gives every function such a mask.
   Site(llvm::MachineFunction&, const llvm::MachineLoopInfo&, llvm::ArrayRef<std::uint32_t> kept);
 
   const X86& x86;
@@ -25,11 +25,11 @@ class __attribute__((visibility("default"))) Site {
   // Walk upwards: start at the end of a block, and step over an instruction.
   void start(const llvm::MachineBasicBlock&);
   void step_over(const llvm::MachineInstr& instruction) { live_.stepBackward(instruction); }
-  // The rule that asks, and the answer whether it may rewrite: the last question before a change.
+  // The rule that is running, and permission to rewrite: the last check before a change.
   llvm::StringRef rule;
   bool commit();
 
-  // Liveness behind the instruction.
+  // Liveness after the instruction.
   bool are_flags_dead() const { return !live_.contains(x86.flags()); }
   // Return whether no part of the whole register is read, so that it may be changed.
   bool is_dead(llvm::Register) const;
@@ -37,7 +37,7 @@ class __attribute__((visibility("default"))) Site {
   // use, or none.
   llvm::Register find_scratch(const llvm::MachineInstr& instruction, unsigned bits) const;
 
-  // The next instruction of the block that is not only for the debugger, or none.
+  // The next instruction of the block that is not a debug instruction, or none.
   llvm::MachineInstr* next(llvm::MachineInstr&) const;
   bool touches(const llvm::MachineInstr& instruction, llvm::Register reg) const {
     return instruction.readsRegister(reg, &registers_) || modifies(instruction, reg);
@@ -57,8 +57,8 @@ class __attribute__((visibility("default"))) Site {
     return instruction.registerDefIsDead(x86.flags(), &registers_);
   }
 
-  // Return whether the frame pointer describes the frame here, so that the stack pointer may move
-  // without an entry in the unwind table, or there is no such table.
+  // Return whether the stack pointer may move without an entry in the unwind table: the frame
+  // pointer describes the frame here, or there is no such table.
   bool has_frame_at(const llvm::MachineInstr&) const;
   // Return whether values may lie below the stack pointer.
   bool may_use_red_zone() const;
@@ -69,7 +69,7 @@ class __attribute__((visibility("default"))) Site {
   const llvm::MCInstrDesc& description(Opcode opcode) const;
   // Insert an instruction that clears a register of 32 bits, and flags, which must be dead.
   void clear(llvm::MachineInstr& before, llvm::Register) const;
-  // Insert an instruction in front of another, with its place in the source and its flags.
+  // Insert an instruction before another, with its source location and its flags.
   llvm::MachineInstrBuilder insert(llvm::MachineInstr& before, Opcode) const;
 
  private:

@@ -1,7 +1,7 @@
 // movl $0, (%rdi)  ->  xor %eax, %eax; mov %eax, (%rdi)
 //
-// A constant in an instruction that stores takes four bytes. The first store saves 2 bytes, and
-// those before it that can use the same register save 4, or 1 where LLVM has `andl $0`.
+// A constant in a store instruction takes four bytes. The first store saves 2 bytes, and stores
+// before it that can use the same register save 4, or 1 where LLVM uses `andl $0`.
 
 #include <llvm/CodeGen/MachineFunction.h>
 
@@ -33,8 +33,8 @@ bool is_clear(const llvm::MachineInstr& instruction, const Site& site) {
          instruction.getOperand(1).getReg() == instruction.getOperand(2).getReg();
 }
 
-// Find below a place where a register becomes zero that could be zero from here on. A call between
-// may throw, and the handler read the register.
+// Find below an instruction that clears a register which could be cleared here already. A call in
+// between may throw, and the handler may read the register.
 llvm::MachineInstr* find_clear(llvm::MachineInstr& store, const Site& site) {
   llvm::SmallVector<llvm::MachineInstr*, 16> between{&store};
   for (llvm::MachineInstr* below = site.next(store);
@@ -60,7 +60,7 @@ bool store_zero(llvm::MachineInstr& store, Site& site) {
     return false;
   const bool is_and = opcode == AND32mi || opcode == AND64mi32;
   llvm::MachineInstr* clear = find_clear(store, site);
-  // A byte in a register other than the first four needs a prefix, which is all that is saved.
+  // A byte in a register other than the first four needs a prefix, which cancels the saving.
   if (clear && other == MOV8mr && site.x86.number(clear->getOperand(0).getReg()) > B) return false;
   llvm::Register scratch = clear ? clear->getOperand(0).getReg() : llvm::Register();
   if (!clear && !is_and && width(other) >= 32) scratch = site.find_scratch(store, 32);

@@ -1,9 +1,9 @@
-// Two registers that a function saves change places: the one used in more encodings that need a
-// prefix gets the name that needs none.
+// Two registers that a function saves swap places: the one used in more encodings with a prefix
+// gets the name that needs no prefix.
 //
 // %rbx needs no REX prefix and %r12 to %r15 do; as bases, %r12 needs another byte, and so does %r13
 // without an offset. Both registers are saved and restored as before, so the frame and its entry in
-// the unwind table stay as they are. Costs nothing when executed.
+// the unwind table do not change. No cost at run time.
 
 #include "encodings/swap_registers.h"
 
@@ -23,7 +23,7 @@ unsigned swapped(unsigned number, unsigned first, unsigned second) {
   return number == first ? second : number == second ? first : number;
 }
 
-// Return the bytes of an instruction that depend on which registers it names.
+// Return the bytes of an instruction that depend on the registers it names.
 int count_bytes(const llvm::MachineInstr& instruction, const X86& x86, unsigned first,
                 unsigned second) {
   bool has_prefix = x86.is_wide(instruction);
@@ -68,7 +68,7 @@ class Swapping {
   llvm::BitVector allowed_{NUMBERS};
 };
 
-// Registers that are saved, and named by nothing that needs this very register.
+// Find the registers that are saved and that no instruction needs by name.
 void Swapping::find_allowed() {
   const llvm::MachineFrameInfo& frame = function_.getFrameInfo();
   if (!frame.isCalleeSavedInfoValid() || function_.callsEHReturn() || frame.hasStackMap() ||
@@ -91,7 +91,7 @@ void Swapping::look_at(const llvm::MachineInstr& instruction) {
   if (is_frame(instruction) && (opcode == PUSH64r || opcode == POP64r)) return;
   const bool is_fixed = is_frame(instruction) || instruction.isInlineAsm() ||
                         instruction.isCall() || instruction.isReturn();
-  // AH, BH, CH and DH cannot be named beside a register that needs a prefix.
+  // AH, BH, CH and DH cannot be used in an instruction with a REX prefix.
   const bool has_second_byte =
       llvm::any_of(instruction.explicit_operands(), [&](const auto& named) {
         return named.isReg() && named.getReg() &&
@@ -102,7 +102,7 @@ void Swapping::look_at(const llvm::MachineInstr& instruction) {
   for (unsigned i = 0; i < instruction.getNumOperands(); ++i) {
     const llvm::MachineOperand& operand = instruction.getOperand(i);
     if (operand.isRegMask()) {
-      // What one call keeps and another does not cannot change its name.
+      // A register that one call preserves and another clobbers cannot be renamed.
       const bool keeps = !operand.clobbersPhysReg(x86_.gpr(14, 64).asMCReg());
       for (unsigned number : candidates)
         if (operand.clobbersPhysReg(x86_.gpr(number, 64).asMCReg()) == keeps)

@@ -32,7 +32,7 @@ unsigned look_up(const Table& table, const std::string& name) {
   return found->second;
 }
 
-// LLVM does not install what tells this of an encoding, but names say it.
+// LLVM does not install the description of an encoding, but the names show this property.
 bool has_wide_name(llvm::StringRef name) {
   for (llvm::StringRef narrow :
        {"PUSH", "POP", "CALL", "JMP", "TAILJMP", "RET", "LEAVE", "LEA64_32"})

@@ -26,10 +26,10 @@ enum Opcode : std::uint16_t {
 // Numbers of general registers as instructions encode them: from 8 on, they need a REX prefix.
 enum Number : unsigned { A, C, D, B, SP, BP, SI, DI, NUMBERS = 16 };
 
-// Rules in files of their own use it, too.
+// Exported because rules in separate shared objects use it, too.
 class __attribute__((visibility("default"))) X86 {
  public:
-  // Look the names up once for each process: they are the same for every function.
+  // Look up the names once for each process: they are the same for every function.
   static const X86& get(const llvm::TargetInstrInfo&, const llvm::TargetRegisterInfo&);
 
   unsigned number(Opcode opcode) const { return numbers_[opcode]; }
@@ -64,7 +64,7 @@ class __attribute__((visibility("default"))) X86 {
 };
 
 // Return whether something between prologue and epilogue changes the frame pointer: inline assembly
-// or a call that clobbers it, between a push and a pop. Nothing is known about the frame then.
+// or a call that clobbers it, between a push and a pop. The frame is then unknown.
 bool loses_frame(const llvm::MachineFunction&, const X86&);
 
 // Return the offset of a memory operand that starts with this register, or none.

@@ -29,7 +29,7 @@ double count_calls(const llvm::Function& function) {
   return calls;
 }
 
-// Assumptions are not kept: a pass that finds some already may do another thing than without us.
+// Assumptions are not cached: a pass that finds cached ones may behave differently than without us.
 std::optional<int> estimate(llvm::CallBase& call, llvm::FunctionAnalysisManager& analyses) {
   auto& target = analyses.getResult<llvm::TargetIRAnalysis>(*call.getCalledFunction());
   std::map<llvm::Function*, std::unique_ptr<llvm::AssumptionCache>> caches;
@@ -41,8 +41,8 @@ std::optional<int> estimate(llvm::CallBase& call, llvm::FunctionAnalysisManager&
   return llvm::getInliningCostEstimate(call, target, find);
 }
 
-// INLINE_INPUTS, of which the first is still to be set, and CALL_INPUTS of inputs.h, in their
-// order; none for calls that no rule is asked about.
+// INLINE_INPUTS, the first of which is filled in later, and CALL_INPUTS of inputs.h, in order; none
+// for calls to which no rule applies.
 std::optional<std::array<double, 12>> compute_inputs(llvm::CallBase& call,
                                                      llvm::FunctionAnalysisManager& analyses) {
   const llvm::Function& caller = *call.getCaller();
@@ -98,7 +98,7 @@ llvm::InlineAdvisor* create_advisor(llvm::Module& module, llvm::FunctionAnalysis
 
 using Call = std::pair<llvm::CallBase*, int>;
 
-// The call with the highest score comes first; of equal ones, that which was met first.
+// The call with the highest score comes first; equal ones keep their order.
 class Order : public llvm::InlineOrder<Call> {
  public:
   explicit Order(llvm::FunctionAnalysisManager& analyses) : analyses_(analyses) {}

@@ -5,7 +5,7 @@
 
 namespace compiler_gym::linker {
 
-// Let the inliner ask the rules, if there are any.
+// Make the inliner use the rules, if there are any.
 void register_call_rules(llvm::ModuleAnalysisManager&);
 
 }  // namespace compiler_gym::linker

@@ -8,8 +8,8 @@
 namespace compiler_gym::linker {
 
 struct Decisions {
-  // Those of the file that COMPILER_GYM_SIZE names, if any. A mistake in it ends the process with a
-  // message.
+  // The decisions in the file that COMPILER_GYM_SIZE names, if any. An error in the file ends the
+  // process with a message.
   static const Decisions& get();
 
   std::optional<Formula> inline_call;

@@ -17,7 +17,7 @@ bool is_in_word(char letter) { return llvm::isAlnum(letter) || letter == '_' || 
 
 }  // namespace
 
-// Reads by recursive descent. After the first mistake it reads nothing more.
+// Reads by recursive descent and stops at the first error.
 class FormulaReader {
  public:
   FormulaReader(Formula& formula, llvm::StringRef text, llvm::ArrayRef<llvm::StringLiteral> names)

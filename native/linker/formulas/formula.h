@@ -11,7 +11,7 @@ namespace compiler_gym::linker {
 
 class Formula {
  public:
-  // Read a formula over these names. After a mistake, `error` is not empty.
+  // Read a formula over these names. After a syntax error, `error` is not empty.
   Formula(llvm::StringRef text, llvm::ArrayRef<llvm::StringLiteral> names);
 
   const std::string& error() const { return error_; }

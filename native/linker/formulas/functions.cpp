@@ -62,7 +62,7 @@ bool decide_frame(const Formula& rule, llvm::Function& function) {
 
 bool decide_outlining(const Formula& rule, llvm::Function& function) {
   auto inputs = compute_inputs(function);
-  inputs.front() = 1;  // LLVM takes code from every function
+  inputs.front() = 1;  // LLVM outlines from every function
   if (rule(inputs) > 0 || !Switches::get().spend()) return false;
   Switches::get().count("no-outline", function.getName());
   function.addFnAttr("nooutline");

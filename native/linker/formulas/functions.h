@@ -1,4 +1,4 @@
-// The rules for whole functions, and the pass that follows those for frame pointers and outlining.
+// The rules for whole functions, and the pass that applies those for frame pointers and outlining.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -10,7 +10,7 @@ class ModulePass;
 
 namespace compiler_gym::linker {
 
-// FUNCTION_INPUTS of inputs.h, in their order.
+// FUNCTION_INPUTS of inputs.h, in order.
 llvm::SmallVector<double, 20> compute_inputs(const llvm::Function&);
 
 // Must run before the first pass of the code generator.

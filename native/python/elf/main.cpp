@@ -1,5 +1,5 @@
-// The Python module compiler_gym._elf: tables of ELF files for reports, and names as their authors
-// wrote them. A module of its own, since whoever looks at a file does not load a compiler.
+// The Python module compiler_gym._elf: tables of ELF files for reports, and demangled names. A
+// separate module, because readers of files do not load a compiler.
 
 #include <llvm/Demangle/Demangle.h>
 #include <nanobind/nanobind.h>
@@ -28,7 +28,7 @@ using Texts = nb::typed<nb::list, nb::str>;
 
 std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
-// Names out of a file need not be UTF-8.
+// Names from a file need not be UTF-8.
 nb::object plain(const std::vector<std::string>& names) {
   nb::list list;
   for (const auto& name : names) {

@@ -1,5 +1,5 @@
-// The Python module compiler_gym._jit: one binding file per header. A module of its own, since who
-// asks for passes alone does not load code generators and a linker.
+// The Python module compiler_gym._jit: one binding file per header. A separate module, because
+// users of passes alone do not load code generators and a linker.
 
 #include <nanobind/nanobind.h>
 
@@ -16,7 +16,7 @@ void bind_pool(nb::module_&);
 NB_MODULE(_jit, m) {
   using namespace compiler_gym::python;
   m.doc() = "Machine code of textual LLVM IR, called in process.";
-  // Code may be kept by whoever leaves the interpreter. Only modules of our domain hear it.
+  // Code may be kept alive when the interpreter exits. This affects only modules of our domain.
   nb::set_leak_warnings(false);
   bind_jit_errors(m);
   bind_code(m);

@@ -1,4 +1,4 @@
-// What the binding files of the service share.
+// Helpers that the binding files of the service share.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,7 +12,7 @@ namespace compiler_gym::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-// What Python hands over: any sequence of them, not a list of just this class.
+// The type of arguments from Python: any sequence of channels, not only a list.
 using ChannelSequence = nb::typed<nb::sequence, service::Channel>;
 using Numbers = nb::typed<nb::sequence, double>;
 
@@ -24,7 +24,7 @@ void bind_reply(nb::module_& m);
 // The interpreter as the host of all channels.
 service::Host& interpreter();
 
-// The same bytes, kept alive by a reference.
+// The same bytes, kept alive with a reference.
 service::Bytes bytes_of(nb::bytes object);
 
 std::vector<service::Channel*> channels_in(const nb::sequence& sequence);

@@ -23,7 +23,7 @@ nb::object object_of(service::Bytes frame) {
 void translate(const std::exception_ptr& raised, void*) {
   try {
     std::rethrow_exception(raised);
-  } catch (const ChannelError& error) {  // Python chooses the class by the number
+  } catch (const ChannelError& error) {  // Python chooses the class from the number
     const nb::object arguments = nb::make_tuple(error.number, error.what());
     const nb::object made = nb::steal(PyObject_Call(PyExc_OSError, arguments.ptr(), nullptr));
     if (made.is_valid()) PyErr_SetObject(made.type().ptr(), made.ptr());

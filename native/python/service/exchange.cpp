@@ -12,7 +12,7 @@ void bind_exchange(nb::module_& m) {
   m.def(
       "exchange_at_once",
       [](const ChannelSequence& channels, double first_awake_seconds, double awake_seconds) {
-        const nb::tuple kept(channels);  // whatever becomes of the list meanwhile
+        const nb::tuple kept(channels);  // the caller may change the list meanwhile
         service::exchange_at_once(channels_in(channels), first_awake_seconds, awake_seconds);
       },
       "channels"_a, "first_awake_seconds"_a, "awake_seconds"_a,

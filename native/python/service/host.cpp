@@ -1,4 +1,4 @@
-// The interpreter as compiler_gym/service/host.h wants one: its lock, its signals, its bytes.
+// The interpreter as a compiler_gym/service/host.h: its lock, its signals, its bytes.
 
 #include "compiler_gym/service/host.h"
 
@@ -20,8 +20,8 @@ class Interpreter : public service::Host {
 
   void* unlock() override { return PyEval_SaveThread(); }
 
-  // A thread that wants the lock back while the interpreter ends is unwound, which nobody above
-  // us expects: it waits for the end of the process.
+  // A thread that takes the lock while the interpreter exits is unwound, which no caller expects:
+  // wait for the end of the process instead.
   void lock(void* state) override {
     try {
       PyEval_RestoreThread(static_cast<PyThreadState*>(state));

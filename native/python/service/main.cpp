@@ -1,12 +1,12 @@
-// The Python module compiler_gym._service: one binding file per header. A module of its own, since
-// who asks a worker does not load a compiler.
+// The Python module compiler_gym._service: one binding file per header. A separate module, because
+// clients of a worker do not load a compiler.
 
 #include "bindings.h"
 
 NB_MODULE(_service, m) {
   using namespace compiler_gym::python;
   m.doc() = "Frames over stream sockets, and requests to many workers at once.";
-  // Who leaves the interpreter may have some channels open. Only modules of our domain hear it.
+  // Channels may be open when the interpreter exits. This affects only modules of our domain.
   nb::set_leak_warnings(false);
   bind_channel(m);
   bind_cores(m);

@@ -1,4 +1,5 @@
-// Python face of compiler_gym/service/reply.h: what service/messages.py compares itself with.
+// Python face of compiler_gym/service/reply.h: the values that service/messages.py compares itself
+// with.
 
 #include "compiler_gym/service/reply.h"
 

@@ -1,5 +1,5 @@
-// System calls that older C libraries have no function for. Numbers from 424 on are the same
-// on every architecture.
+// System calls without a function in older C libraries. Numbers from 424 on are the same on every
+// architecture.
 
 #pragma once
 

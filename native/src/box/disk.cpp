@@ -19,7 +19,8 @@ namespace {
 constexpr int most_open = 64;
 constexpr int files_of_process = 2;  // KCMP_FILES
 
-// What is counted, each file once however many names and descriptors it has.
+// The bytes and files counted so far; each file counts once, however many names and descriptors it
+// has.
 class Count {
  public:
   Held held;
@@ -58,7 +59,7 @@ class Count {
   }
 };
 
-// Opens a folder, also one that the program has closed to itself.
+// Open a folder, even one that the program has made inaccessible to itself.
 int open_folder(int at, const char* name, const struct stat& found, uid_t owner) {
   constexpr int how = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   int folder = openat(at, name, how);
@@ -74,8 +75,8 @@ int open_folder(int at, const char* name, const struct stat& found, uid_t owner)
   return folder;
 }
 
-// A walk through a folder of any depth with few descriptors: those of the outer folders are
-// closed, and opened again on the way back.
+// A walk through a folder of any depth with few descriptors: the outer folders are closed, and
+// opened again on the way back.
 class Walk {
  public:
   Walk(Count& count, uid_t owner, unsigned long most) : count_(count), owner_(owner), most_(most) {}
@@ -85,7 +86,7 @@ class Walk {
     std::free(levels_);
   }
 
-  // Returns whether all was seen, or more than `most`.
+  // Return whether the walk is complete, or found more than `most`.
   bool through(int folder) {
     if (!enter(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) return false;
     while (depth_ > 0 && count_.held.files <= most_) {
@@ -110,7 +111,7 @@ class Walk {
 
  private:
   struct Level {
-    DIR* entries;  // null: closed meanwhile
+    DIR* entries;  // null: closed temporarily
     long place;
     dev_t device;
     ino_t inode;
@@ -149,7 +150,7 @@ class Walk {
     return true;
   }
 
-  // Goes back to the folder above; returns whether it is still the one that we came from.
+  // Go back to the parent folder; return whether it is still the one that we came from.
   bool leave() {
     DIR* entries = levels_[--depth_].entries;
     bool is_same = true;
@@ -169,8 +170,9 @@ class Walk {
   }
 };
 
-// The kernel shows what a process has open to the `owner` of the process, but not if its program
-// may only be executed: it gives such a process to root, as threads that have ended.
+// Return whether a process hides its open files. The kernel shows them to the `owner` of the
+// process, unless its program is executable but not readable: it then assigns such a process to
+// root, and likewise threads that have ended.
 bool is_hidden(const char* path, pid_t pid, int thread, uid_t owner) {
   struct stat found{};
   char name[80], memory[64];
@@ -179,8 +181,8 @@ bool is_hidden(const char* path, pid_t pid, int thread, uid_t owner) {
   return read_text(name, memory, sizeof memory) && std::atoll(memory) > 0;
 }
 
-// Adds the files without a name that a thread has open; `streams` are those that it was given.
-// Returns false for a thread that hides them.
+// Add the unlinked files that a thread has open, except its initial `streams`. Return false for a
+// thread that hides them.
 bool add_open(Count& count, pid_t pid, int thread, const struct stat (&streams)[3], uid_t owner) {
   char path[80];
   std::snprintf(path, sizeof path, "/proc/%d/task/%d/fd", pid, thread);
@@ -198,7 +200,7 @@ bool add_open(Count& count, pid_t pid, int thread, const struct stat (&streams)[
   return true;
 }
 
-// Adds what a thread has mapped of files without a name.
+// Add the unlinked files that a thread has mapped.
 void add_mapped(Count& count, pid_t pid, int thread) {
   char path[80], line[4608];
   std::snprintf(path, sizeof path, "/proc/%d/task/%d/maps", pid, thread);
@@ -210,7 +212,7 @@ void add_mapped(Count& count, pid_t pid, int thread) {
     if (!std::strstr(line, " (deleted)\n")) continue;
     if (std::sscanf(line, "%lx-%lx %*s %lx %*s %lu %n", &begin, &end, &offset, &inode, &name) < 4)
       continue;
-    // Memory that is shared has such names too, and is counted with memory.
+    // Shared memory has such names too; it counts as memory.
     bool is_memory = false;
     for (const char* kind : {"/dev/zero", "/SYSV", "/memfd:", "/[aio]"})
       is_memory = is_memory || !std::strncmp(line + name, kind, std::strlen(kind));
@@ -219,12 +221,12 @@ void add_mapped(Count& count, pid_t pid, int thread) {
   std::fclose(maps);
 }
 
-// Returns whether the process showed its files.
+// Return whether the process showed its files.
 bool add_nameless(Count& count, pid_t pid, const struct stat (&streams)[3], uid_t owner) {
   char path[64];
   bool is_shown = true;
   std::snprintf(path, sizeof path, "/proc/%d/task", pid);
-  each_number(path, [&](int thread) {  // each may have descriptors of its own, and the first end
+  each_number(path, [&](int thread) {  // threads may have separate files, and the first may end
     if (thread != pid && syscall(SYS_kcmp, pid, thread, files_of_process, 0, 0) == 0) return;
     is_shown = add_open(count, pid, thread, streams, owner) && is_shown;
     add_mapped(count, pid, thread);
@@ -239,7 +241,7 @@ Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most) {
   count.held.is_whole = Walk(count, owner, most).through(folder);
   struct stat streams[3] = {};
   for (int i = 0; i < 3; ++i) fstat(i, &streams[i]);
-  // A program that is just being executed is hidden, too, but not twice.
+  // A program is also hidden while it is being executed, but not twice in a row.
   static bool was_hidden = false;
   bool is_shown = true;
   for (int i = 0; i < seen.count; ++i)

@@ -1,5 +1,5 @@
-// What a program holds of a disk that has no size of its own: the files of its folder, and those
-// that have no name any more and that its processes have open.
+// The use of a disk without a separate size limit: the files in the program's folder, and unlinked
+// files that its processes have open.
 
 #pragma once
 
@@ -12,11 +12,12 @@ namespace compiler_gym::box {
 struct Held {
   long long bytes = 0;
   unsigned long files = 0;
-  bool is_whole = true;  // folders that are moved about below many others cannot be counted
-  bool is_shown = true;  // a process may hide what it has open
+  bool is_whole = true;  // deeply nested folders that are moved meanwhile cannot be counted
+  bool is_shown = true;  // a process may hide its open files
 };
 
-// Counts what is in `folder`, links not followed, up to `most` files, and what `seen` have open.
+// Count the files in `folder`, without following links, up to `most` files, and the open files of
+// `seen`.
 Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most);
 
 }  // namespace compiler_gym::box

@@ -19,13 +19,13 @@ namespace {
 constexpr unsigned new_namespaces = 0x7E020080;  // every CLONE_NEW* that clone takes
 constexpr unsigned x32_calls = 0x40000000;
 constexpr unsigned fixed_addresses = 0x0040000;
-// Commands of ioctl that ask a terminal or a pipe: others change files, disks and screens.
+// Commands of ioctl that query a terminal or a pipe: others change files, disks and screens.
 constexpr unsigned asks[] = {0x5401 /* TCGETS */,    0x802C542A /* TCGETS2 */,
                              0x540F /* TIOCGPGRP */, 0x5413 /* TIOCGWINSZ */,
                              0x541B /* FIONREAD */,  0x5421 /* FIONBIO */,
                              0x5450 /* FIONCLEX */,  0x5451 /* FIOCLEX */};
 
-// Calls that change the machine, look into other processes, or reach for new powers.
+// Call that change the machine, inspect other processes, or acquire new privileges.
 constexpr int refused[] = {
     SYS_ptrace,
     SYS_process_vm_readv,
@@ -63,7 +63,7 @@ constexpr int refused[] = {
     SYS_sethostname,
     SYS_setdomainname,
     SYS_fanotify_init,
-    // What no limit of memory counts: queues, semaphores, watches, rules.
+    // Resources that no memory limit counts: queues, semaphores, watches, rules.
     SYS_shmget,
     SYS_semget,
     SYS_msgget,
@@ -84,7 +84,7 @@ constexpr int refused[] = {
 #endif
     425,
     426,
-    427,  // io_uring: calls that no filter sees
+    427,  // io_uring: its operations bypass filters
     428,
     429,
     430,
@@ -103,12 +103,12 @@ constexpr int refused[] = {
     461,  // quotactl_fd, memfd_secret, statmount, lsm_*
 };
 
-// Calls that a program can do without: it is told that this kernel has none of them. `clone3`
-// hides its flags behind a pointer: the library takes `clone`. The others keep memory in a pipe
-// that is counted nowhere.
+// Call that a program can do without: they fail as if this kernel had none of them. `clone3` hides
+// its flags behind a pointer: the C library falls back to `clone`. The others keep memory in a
+// pipe, which no limit counts.
 constexpr int missing[] = {435, SYS_vmsplice, SYS_splice, SYS_tee, SYS_io_setup};
 
-// What changes a file without opening it for writing: no other rule forbids that to its owner.
+// Call that change a file without opening it for writing: no other rule denies them to its owner.
 constexpr int of_owners[] = {
     SYS_fchown,      SYS_fchownat,     SYS_setxattr,     SYS_lsetxattr, SYS_fsetxattr,
     SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
@@ -117,10 +117,10 @@ constexpr int of_owners[] = {
 #endif
 };
 
-// The younger ones among them: libraries take the older where there are none.
+// Recent calls of this kind: libraries fall back to older ones if these are missing.
 constexpr int of_owners_lately[] = {452, 463, 466, 469};  // fchmodat2, *xattrat, file_setattr
 
-// The same of its own folder is done by the watcher: linkers and tar need it.
+// For files in the program's folder, the watcher makes these calls: linkers and tar need them.
 constexpr int of_own_folder[] = {
     SYS_fchmod,
     SYS_fchmodat,
@@ -130,7 +130,7 @@ constexpr int of_own_folder[] = {
 #endif
 };
 
-// What changes other processes of the same user.
+// Call that change other processes of the same user.
 constexpr int of_others[] = {SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
                              SYS_sched_setattr};
 
@@ -160,13 +160,13 @@ class Program {
     answer(what);
   }
 
-  // Returns what the watcher listens to, 0 where nobody does, or -1.
+  // Return the descriptor that the watcher listens to, 0 without a watcher, or -1 on failure.
   int install(unsigned flags) {
     sock_fprog program{static_cast<unsigned short>(count_), steps_};
     return static_cast<int>(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
   }
 
-  // The number of steps that are to be jumped over is known when they are there.
+  // The number of steps to skip is set later, by `skip_to_here`.
   int skip_unless(unsigned value) {
     add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 0));
     return count_ - 1;
@@ -183,7 +183,7 @@ constexpr unsigned unknown = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr unsigned allowed = SECCOMP_RET_ALLOW;
 constexpr unsigned told = SECCOMP_RET_USER_NOTIF;
 
-// Allows a call whose first argument is a process for the caller alone, which is 0.
+// Allow a call whose first argument is a process only for the caller itself, which is 0.
 void add_for_itself(Program& program, int call) {
   const int from = program.skip_unless(static_cast<unsigned>(call));
   program.load_argument(0);
@@ -196,7 +196,7 @@ void add_refused(Program& program, const Orders& orders, const Place& place, boo
   program.on_each(refused, denied);
   program.on_each(missing, unknown);
   if (!orders.may_count) program.on(SYS_perf_event_open, denied);
-  // No program needs a socket, and what is sent into one is counted nowhere.
+  // No program needs a socket, and no limit counts the data sent into one.
   for (const int call : {SYS_socket, SYS_socketpair})
     program.on(static_cast<unsigned>(call), SECCOMP_RET_ERRNO | EAFNOSUPPORT);
   program.on_each(std::initializer_list<int>{SYS_setpriority, SYS_ioprio_set}, denied);
@@ -218,7 +218,7 @@ void add_memory(Program& program, unsigned least, int call, int argument) {
   program.skip_to_here(from);
 }
 
-// The rules that look at an argument; each ends by allowing or refusing its call.
+// The rules that examine an argument; each ends by allowing or refusing its call.
 void add_judged(Program& program, const Orders& orders) {
   int from = program.skip_unless(SYS_clone);
   program.load_argument(0);
@@ -231,19 +231,19 @@ void add_judged(Program& program, const Orders& orders) {
   program.load_argument(0);
   program.on(0xFFFFFFFF, allowed);
   program.on(0, allowed);
-  if (orders.process_bytes == 0) program.on(fixed_addresses, allowed);  // as sanitizers ask for
+  if (orders.process_bytes == 0) program.on(fixed_addresses, allowed);  // sanitizers request it
   program.answer(denied);
   program.skip_to_here(from);
 
   from = program.skip_unless(SYS_fcntl);
   program.load_argument(1);
-  for (const int lock : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW})  // counted nowhere
+  for (const int lock : {F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW})  // no limit counts locks
     program.on(static_cast<unsigned>(lock), SECCOMP_RET_ERRNO | ENOLCK);
   program.on_each(std::initializer_list<int>{F_SETPIPE_SZ, F_SETLEASE, F_NOTIFY}, denied);
   program.answer(allowed);
   program.skip_to_here(from);
 
-  if (orders.may_count) return;  // counters are read by other commands
+  if (orders.may_count) return;  // other commands of ioctl read the counters
   from = program.skip_unless(SYS_ioctl);
   program.load_argument(1);
   program.on_each(asks, allowed);
@@ -254,7 +254,7 @@ void add_judged(Program& program, const Orders& orders) {
 int install(const Orders& orders, const Place& place, bool is_heard) {
   Program program;
   program.load(offsetof(seccomp_data, arch));
-  // A call in the tongue of an older machine has other numbers.
+  // The calls of another architecture have other numbers.
   program.add(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own_architecture, 1, 0));
   program.answer(SECCOMP_RET_KILL_PROCESS);
   program.load_call();

@@ -1,4 +1,4 @@
-// A filter of system calls (seccomp): what no program of a benchmark needs, and an escape would.
+// A filter of system calls (seccomp): it denies calls that no benchmark needs but an escape would.
 
 #pragma once
 
@@ -7,11 +7,12 @@
 
 namespace compiler_gym::box {
 
-// Filters this process and what it starts. Returns whether the filter is on; `listener` gets what
-// tells the watcher of the calls that it judges itself (notices.h), or -1.
+// Filter the calls of this process and its descendants. Return whether the filter is on; `listener`
+// receives the descriptor on which the watcher gets the calls that it decides itself (notices.h),
+// or -1.
 bool filter_calls(const Orders& orders, const Place& place, int* listener);
 
-// A request for memory of that size is told to the watcher; 0: none is.
+// The size from which requests for memory are reported to the watcher; 0: none are.
 unsigned told_from(const Orders& orders);
 
 }  // namespace compiler_gym::box

@@ -1,5 +1,5 @@
-// What the kernel's Landlock forbids a process without any privilege: files beyond some folders,
-// TCP, and signals to processes that were not started by it.
+// Restrictions by the kernel's Landlock, without any privilege: files beyond some folders, TCP, and
+// signals to processes that this process did not start.
 
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace compiler_gym::box {
 
-// How much of Landlock there is: 0, or the version of its interface.
+// The version of the Landlock interface, or 0.
 int landlock_version();
 
-// Returns what is allowed, to be enforced later: who may look at a path may not be who is
-// restricted to it. A negative number where there is no Landlock.
+// Create a ruleset, to be enforced later: the restricted user may not have access to a path that
+// must be opened for its rule. A negative number without Landlock.
 int make_rules(const Orders& orders, const char* scratch);
 
-// Restricts this process and what it starts. Returns whether it is restricted.
+// Restrict this process and its descendants. Return whether that succeeded.
 bool enforce(int rules);
 
 }  // namespace compiler_gym::box

@@ -1,5 +1,5 @@
-// A box for one program: started by compiler_gym.sandbox, which says what it may do. It ends with
-// whoever asked for it, and everything that the program started ends with it.
+// A box for one program: compiler_gym.sandbox starts it and passes the permissions. It ends with
+// its parent, and everything that the program started ends with it.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ namespace {
 constexpr unsigned long long apart =
     CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
 
-// Returns whether the parent lives; when it ends, `signal` comes.
+// Request `signal` when the parent ends; return whether the parent is still alive.
 bool end_with_parent(pid_t parent, int signal) {
   prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
   return getppid() == parent;
@@ -44,8 +44,8 @@ int be_first(const Orders& orders, const Identity& who) {
   umask(022);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   Place place{who.user, who.is_other, true, false, -1, -1};
-  // The kernel exempts root from bounds of processes, and counts those of nobody for the whole
-  // machine: the program gets a namespace of users of its own.
+  // The kernel does not limit the processes of root, and counts those of the user nobody for the
+  // whole machine: the program gets a separate user namespace.
   const bool is_apart = who.is_other || !who.needs_namespace;
   if (const char* what =
           build_root(orders, who.user, is_apart ? &place.writable_processes : nullptr))
@@ -84,14 +84,14 @@ int run_apart(const Orders& orders) {
   return 0;
 }
 
-// Looks at files as `user` does: root may see what others may not, but is shown their open files
-// only where it may trace them.
+// Use the file permissions of `user`: root may read what others may not, but sees their open files
+// only if it may trace them.
 void look_as(User user) {
   setfsgid(user.group);
   setfsuid(user.user);
 }
 
-// Whether who looks at files may work in the current folder.
+// Return whether the user of the file permissions may work in the current folder.
 bool may_work_here() {
   const int found = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool may = found >= 0 && faccessat(found, "..", X_OK, AT_EACCESS) == 0;
@@ -99,7 +99,7 @@ bool may_work_here() {
   return may;
 }
 
-// Waits for the watcher. What that leaves comes to us when it is killed, and ends here.
+// Wait for the watcher. If it is killed, its orphans become our children and are ended here.
 int guard(pid_t watcher) {
   sigset_t awaited;
   sigemptyset(&awaited);
@@ -116,7 +116,7 @@ int guard(pid_t watcher) {
   }
 }
 
-// No namespaces: what the program starts is found because it comes to us when its parent ends.
+// Run without namespaces: orphans of the program become our children, so that they are found.
 int watch_here(const Orders& orders, pid_t parent) {
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -134,24 +134,25 @@ int watch_here(const Orders& orders, pid_t parent) {
     else
       give_folder(scratch, place.user);
   }
-  // To become somebody else, if only to look at files, is to be told no more of the parent's end.
+  // The kernel drops the parent-death signal when the user changes, even for file access alone: set
+  // it again.
   if (!end_with_parent(parent, SIGTERM)) return 1;
   return watch(orders, place);
 }
 
 int run_here(const Orders& orders) {
-  // With the first process of a namespace all others end.
+  // When the first process of a namespace ends, all others end, too.
   if (getpid() == 1) return watch_here(orders, orders.parent);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const pid_t guardian = getpid(), watcher = fork();
   if (watcher < 0) return failed(orders, "start a process");
   if (watcher == 0) return watch_here(orders, guardian);
-  close(orders.report);  // its end says that the watcher has ended
+  close(orders.report);  // its end-of-file reports that the watcher has ended
   return guard(watcher);
 }
 
-// Somebody else has made the namespaces; this is the first process in them.
+// Run as the first process of namespaces that were made outside.
 int run_inside(const Orders& orders) {
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const User user{geteuid(), getegid()};
@@ -182,7 +183,7 @@ int run(const Orders& orders) {
 }  // namespace compiler_gym::box
 
 int main(int count, char** words) {
-  // What a box is tried with: this program, which does nothing.
+  // A trial run of a box starts this program, which then does nothing.
   if (count == 2 && !std::strcmp(words[1], "nothing")) return 0;
   return compiler_gym::box::run(compiler_gym::box::read_orders(count, words));
 }

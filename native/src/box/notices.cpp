@@ -22,8 +22,7 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 
-// Says once which call of this watcher was refused: the program is told no more than that it
-// failed.
+// Report once which call of this watcher was refused: the program only learns that its call failed.
 void say_refused(const char* calls, int error) {
   static bool is_said = false;
   if (is_said || (error != EPERM && error != EACCES && error != ENOSYS)) return;
@@ -35,8 +34,8 @@ void say_refused(const char* calls, int error) {
           calls, std::strerror(error));
 }
 
-// Copies what the process `pid` has at `from`; returns whether all of it came. Some containers
-// refuse the call for that, others the file.
+// Copy `size` bytes at `from` in the process `pid`; return whether that succeeded. Some containers
+// refuse the system call, others the file.
 bool read_memory(pid_t pid, std::uint64_t from, void* to, std::size_t size) {
   const iovec here{to, size}, there{reinterpret_cast<void*>(from), size};
   if (process_vm_readv(pid, &here, 1, &there, 1, 0) == static_cast<ssize_t>(size)) return true;
@@ -55,7 +54,7 @@ bool read_memory(pid_t pid, std::uint64_t from, void* to, std::size_t size) {
 
 bool read_path(pid_t pid, std::uint64_t from, char* to, std::size_t size) {
   for (std::size_t done = 0; done < size;) {
-    std::size_t part = page - (from + done) % page;  // the next page may not be there
+    std::size_t part = page - (from + done) % page;  // the next page may be unmapped
     if (part > size - done) part = size - done;
     if (!read_memory(pid, from + done, to + done, part)) return false;
     if (std::memchr(to + done, 0, part)) return true;
@@ -64,7 +63,7 @@ bool read_path(pid_t pid, std::uint64_t from, char* to, std::size_t size) {
   return false;
 }
 
-// What the descriptor `number` of the process is open on, or its folder.
+// Open the file of descriptor `number` of the process, or its current folder.
 int open_of(pid_t pid, int number) {
   char path[64];
   if (number == AT_FDCWD)
@@ -78,14 +77,14 @@ int open_target(pid_t pid, int folder, std::uint64_t path, bool follows) {
   char name[4096];
   const int at = open_of(pid, folder);
   if (at < 0 || path == 0) return at;
-  // A link below /proc/self would be one of this process.
+  // A link below /proc/self would resolve to this process.
   OpenHow how{static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW)), 0,
               no_magic};
   int found = -1;
   if (read_path(pid, path, name, sizeof name)) {
     found = static_cast<int>(syscall(437, at, name, &how, sizeof how));
-    // Older filters of containers do not know this call. Whatever such a link leads to is then
-    // changed only if it is below the program's folder.
+    // Older container filters do not know this call. The target of such a link is then changed only
+    // if it is below the program's folder.
     if (found < 0 && (errno == ENOSYS || errno == EPERM))
       found = openat(at, name, static_cast<int>(how.flags));
   }
@@ -95,7 +94,7 @@ int open_target(pid_t pid, int folder, std::uint64_t path, bool follows) {
   return found;
 }
 
-// Whether this is a file or a folder below `folder` that has no other name elsewhere.
+// Return whether this is a file or a folder below `folder` without another name elsewhere.
 bool is_below(int file, int folder) {
   char link[64], outer[4096], inner[4096];
   const auto name = [&](int of, char* text) {
@@ -111,7 +110,7 @@ bool is_below(int file, int folder) {
   return !std::strncmp(outer, inner, length) && (inner[length] == '/' || inner[length] == 0);
 }
 
-// Returns the error of the call, or 0.
+// Return the error of the call, or 0.
 int change(const seccomp_notif& call, const Place& place) {
   const auto& words = call.data.args;
   const pid_t pid = static_cast<pid_t>(call.pid);
@@ -133,7 +132,7 @@ int change(const seccomp_notif& call, const Place& place) {
   if (file < 0) return errno;
   int error = EPERM;
   if (is_below(file, place.scratch)) {
-    char name[64];  // a descriptor that is open for neither reading nor writing has this name only
+    char name[64];  // an O_PATH descriptor has only this name
     std::snprintf(name, sizeof name, "/proc/self/fd/%d", file);
     const bool done = call.data.nr == SYS_utimensat
                           ? utimensat(AT_FDCWD, name, times, 0) == 0
@@ -144,7 +143,7 @@ int change(const seccomp_notif& call, const Place& place) {
   return error;
 }
 
-// Whether the process would have more address space than it may.
+// Return whether the request exceeds the address space that the process may have.
 bool asks_for_too_much(const seccomp_notif& call, const Orders& orders) {
   const std::uint64_t asked = call.data.args[call.data.nr == SYS_mmap ? 1 : 2];
   if (asked > static_cast<std::uint64_t>(orders.process_bytes)) return true;
@@ -162,12 +161,12 @@ bool asks_for_too_much(const seccomp_notif& call, const Orders& orders) {
 
 bool answer_call(int listener, const Orders& orders, const Place& place) {
   seccomp_notif call{};
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call)) return false;  // it has ended meanwhile
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call)) return false;  // the process has ended
   seccomp_notif_resp answer{call.id, 0, 0, 0};
   const bool is_memory = call.data.nr == SYS_mmap || call.data.nr == SYS_mremap;
   const bool is_refused = is_memory && asks_for_too_much(call, orders);
   if (is_memory)
-    answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;  // the kernel judges; this takes notes
+    answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;  // the kernel decides; this only takes note
   else
     answer.error = -change(call, place);
   ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);

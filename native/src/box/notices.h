@@ -1,5 +1,5 @@
-// The calls of a program that its watcher is told of, and what it answers: a file of the program's
-// own folder gets its mode and its times, and that memory was refused is remembered.
+// System calls that the kernel passes to the watcher, and its answers: it changes the modes and
+// times of files in the program's folder, and records that memory was refused.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace compiler_gym::box {
 
-// Answers one call. Returns whether the program asked for more memory than it may have.
+// Answer one call. Return whether the program requested more memory than it may have.
 bool answer_call(int listener, const Orders& orders, const Place& place);
 
 }  // namespace compiler_gym::box

@@ -11,7 +11,7 @@ namespace compiler_gym::box {
 
 namespace {
 
-// Adds the processes that a thread has started; the kernel lists them by the page.
+// Add the processes that a thread has started; the kernel lists them by the page.
 void add_children_of_thread(Seen& seen, pid_t process, pid_t thread) {
   char path[64], text[4096];
   std::snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, thread);

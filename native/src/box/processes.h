@@ -1,4 +1,4 @@
-// The processes of a box, and what they use.
+// The processes of a box, and their memory and threads.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace compiler_gym::box {
 
-// The processes that a box holds besides its watcher, each once.
+// The processes in a box except its watcher, each once.
 class Seen {
  public:
   static constexpr int most = 8192;
@@ -26,29 +26,29 @@ class Seen {
   unsigned char marks_[most_number / 8];
 };
 
-// Lists the processes of this namespace or, where it `is_shared` with others, all that descend from
-// this process. Every thread may have children, and their children too.
+// List the processes of this namespace or, if it `is_shared` with others, all descendants of this
+// process. Every thread may have children, and so may they.
 void look(Seen& seen, bool is_shared);
 
 // The memory of a process: its pages, swap, huge pages, and their page tables.
 struct Use {
   long threads = 1;
   long long resident = 0, others = 0;
-  pid_t thread = 0;  // one that lives: the first may have ended, and tells no more of the memory
+  pid_t thread = 0;  // a live thread: the first one may have ended, and then reports no memory
 };
 
 Use use_of(pid_t pid);
 
-// The pages of a process, with its share of what it has in common with others.
+// The resident bytes of a process, with its share of the pages that it shares with others.
 long long proportional_bytes(pid_t pid, const Use& use);
 
-// Reads a small file of /proc; returns its length.
+// Read a small file of /proc; return its length.
 long read_text(const char* path, char* text, std::size_t size);
 
 // The number that follows `name`, or -1.
 long long number_after(const char* text, const char* name);
 
-// Calls `take` with each number that is a name in the folder `path` of /proc.
+// Call `take` with each numeric name in the folder `path` of /proc.
 template <typename Take>
 void each_number(const char* path, Take take) {
   DIR* entries = opendir(path);

@@ -27,7 +27,7 @@ namespace compiler_gym::box {
 
 namespace {
 
-constexpr long long most_signals = 4096;  // and timers, which are waiting to be one
+constexpr long long most_signals = 4096;  // including timers, each of which reserves a signal
 
 [[noreturn]] void give_up(int told, const char* what) {
   Told said{0, errno, {}};
@@ -47,7 +47,8 @@ void limit(int which, long long soft, long long hard) {
   setrlimit(static_cast<__rlimit_resource>(which), &wanted);
 }
 
-// How many threads there are, of whomever: the kernel counts those of a user, and this is no less.
+// The number of threads on the system: an upper bound of the per-user count that the kernel
+// enforces.
 long threads_of_all() {
   char text[128];
   const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
@@ -67,12 +68,14 @@ void set_limits(const Orders& orders, const Place& place) {
   if (orders.tier == Tier::none) return;
   limit(RLIMIT_NOFILE, orders.open_files, orders.open_files);
   limit(RLIMIT_SIGPENDING, most_signals, most_signals);
-  // One more may start than is allowed, so that this is seen; the first process may count too.
+  // One more process than the limit may start, so that the excess is seen; the first process may
+  // count too.
   const long others = !place.is_first ? threads_of_all() : place.changes_user ? 1 : 2;
   limit(RLIMIT_NPROC, orders.processes + others, orders.processes + others);
 }
 
-// What a program that is executed may ever have; a plain user may not say so, and needs not to.
+// Limit the privileges that an executed program can ever gain; an ordinary user may not call this
+// and does not need it.
 void bound_powers() {
   for (int power = 0; prctl(PR_CAPBSET_DROP, power, 0, 0, 0) == 0;) ++power;
 }
@@ -101,7 +104,7 @@ void forget_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// A folder of the one who asks may be closed to the program's user: what was opened before is run.
+// The caller's folder may be inaccessible to the program's user: execute the file opened before.
 void run(const Orders& orders, int opened) {
   if (opened >= 0)
     syscall(SYS_execveat, opened, "", orders.command, environ, AT_EMPTY_PATH);
@@ -109,14 +112,14 @@ void run(const Orders& orders, int opened) {
     execve(orders.command[0], orders.command, environ);
 }
 
-void endanger() {  // where the machine is out of memory, this goes first
+void endanger() {  // the kernel kills this process first if the machine runs out of memory
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
   if (write(file, "1000", 4) < 0) errno = 0;
   close(file);
 }
 
-// Says that the program starts, and hands over what its calls are heard by.
+// Report that the program starts, and send the descriptor of its filter.
 bool tell(int told, const Told& said, int listener) {
   iovec text{const_cast<Told*>(&said), sizeof said};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof listener)] = {};
@@ -142,7 +145,7 @@ bool tell(int told, const Told& said, int listener) {
     char nothing;
     if (read(ready, &nothing, 1) < 0) give_up(told, "wait");  // until the user is mapped
   }
-  setfsuid(geteuid());  // the watcher may look at files as the program
+  setfsuid(geteuid());  // the watcher may use the program's file permissions
   setfsgid(getegid());
   setsid();
   if (fchdir(place.scratch)) give_up(told, "change to its folder");

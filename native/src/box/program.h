@@ -1,4 +1,4 @@
-// What a process gives up before it becomes the program.
+// The privileges that a process drops before it becomes the program.
 
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace compiler_gym::box {
 
-// What the program's process tells its watcher: first when it starts, and then why it did not.
+// A message from the program's process to its watcher: the first when it starts, the second if that
+// failed.
 struct Told {
   double started;
   int error;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int most_trees = 128;
 
-// A copy of a part of the host's files, and where it is to be seen.
+// A copy of a part of the host's files, and its path in the box.
 struct Tree {
   const char* path;
   int copy;
@@ -34,7 +34,7 @@ struct Trees {
 
   const char* take(const char* path, std::uint64_t attributes) {
     struct stat found{};
-    if (count == most_trees || stat(path, &found)) return nullptr;  // not here, not needed
+    if (count == most_trees || stat(path, &found)) return nullptr;  // missing, so not needed
     const int copy = open_tree_copy(path);
     if (copy < 0) return "open_tree";
     if (set_mount(copy, "", this_one | whole_tree, attributes)) return "mount_setattr";
@@ -43,7 +43,7 @@ struct Trees {
   }
 };
 
-// A link at the top, as /bin often is, stays one.
+// A symlink at the top level, as /bin often is, stays a symlink.
 bool stays_link(const char* path) {
   struct stat found{};
   return !std::strchr(path + 1, '/') && lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
@@ -78,7 +78,7 @@ void write_text(const char* path, const char* text) {
   close(made);
 }
 
-// Accounts of nobody that is on this host.
+// Write passwd, group and hosts files that name no user of the host.
 void write_accounts(User user) {
   char text[256];
   std::snprintf(text, sizeof text, "box:x:%u:%u:box:/box:/bin/sh\n", user.user, user.group);
@@ -94,7 +94,7 @@ const char* take_all(Trees& trees, const Orders& orders) {
     if (stays_link(path)) continue;
     if (const char* failed = trees.take(path, kept)) return failed;
   }
-  for (const char* path : orders.devices) {  // they are written to, and keep their modes
+  for (const char* path : orders.devices) {  // programs write to them, and they keep their modes
     if (const char* failed = trees.take(path, read_only | no_setuid | no_programs)) return failed;
   }
   for (const char* path : orders.shown) {
@@ -229,7 +229,8 @@ void collect(const Orders& orders, int from, int to) {
     if (source < 0) continue;
     if (fstat(source, &found) == 0 && S_ISREG(found.st_mode) &&
         found.st_size <= orders.scratch_bytes) {
-      char place[32];  // the host gives it its name: a path of the program's would be one of ours
+      char place[32];  // a number from the host: a name from the program could refer to one of our
+                       // files
       std::snprintf(place, sizeof place, "%d", i);
       const int target = openat(to, place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
       if (target >= 0) {
@@ -245,7 +246,7 @@ const char* build_root(const Orders& orders, User user, int* writable) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr)) return "make mounts private";
   static Trees trees;
   if (const char* failed = take_all(trees, orders)) return failed;
-  // What is covered by the new root has been taken already.
+  // The trees below the new root's mount point have been taken already.
   if (mount("box", "/usr", "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=4096,mode=755"))
     return "mount tmpfs";
   if (chdir("/usr")) return "chdir";

@@ -1,5 +1,5 @@
-// The files that a box has: the host's programs and libraries to read, a scratch folder of its
-// own to write, and nothing else.
+// The file system of a box: the host's programs and libraries, read-only, a separate writable
+// scratch folder, and nothing else.
 
 #pragma once
 
@@ -8,18 +8,19 @@
 
 namespace compiler_gym::box {
 
-// Replaces the root of this process, which has namespaces of its own. Returns what could not be
-// done, or null; errno says why. With `writable`, that gets a /proc in which can be written.
+// Replace the root of this process, which must have separate namespaces. Return the name of the
+// operation that failed, or null; errno is set. If `writable` is given, it receives a writable
+// /proc.
 const char* build_root(const Orders& orders, User user, int* writable);
 
-// Makes `user` the owner of a folder and of what is in it; returns whether that is so.
+// Make `user` the owner of a folder and its contents; return whether that succeeded.
 bool give_folder(int folder, User user);
 
-// Copies what is in the folder `from` to `to`, for `user`; returns whether all of it came.
+// Copy the contents of the folder `from` to `to`, for `user`; return whether that is complete.
 bool copy_into(int from, int to, User user);
 
-// Copies the plain files that are wanted from `from` to `to`, where their names are 0, 1, ...
-// in the order in which they were asked for.
+// Copy the requested plain files from `from` to `to`, where their names are 0, 1, ... in the order
+// of the request.
 void collect(const Orders& orders, int from, int to);
 
 }  // namespace compiler_gym::box

@@ -27,7 +27,7 @@ unsigned powers() {
   return syscall(SYS_capget, &header, found) ? 0 : found[0];
 }
 
-// The number that `inside` has one namespace further out.
+// Return the number of `inside` in the parent namespace.
 unsigned outside_of(const char* map, unsigned inside) {
   char text[4096] = {};
   const int file = open(map, O_RDONLY | O_CLOEXEC);
@@ -67,7 +67,7 @@ Identity identify(bool keeps_user) {
   const bool may_mount = powers() & to_mount;
   if (keeps_user) return {self, false, !may_mount, false};
   if (may_become_nobody()) return {other, true, !may_mount, false};
-  // Whoever asks is called nobody in the box: that is as good only where it is not root.
+  // The caller is mapped to nobody in the box: that is equally safe only if the caller is not root.
   return {other, false, true, outside_of("/proc/self/uid_map", self.user) == 0};
 }
 
@@ -82,7 +82,7 @@ bool map_users(int processes, pid_t pid, const char* users, const char* groups) 
 bool map_first(pid_t pid, const Identity& who) {
   char path[64], users[64], groups[64];
   const int processes = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (who.is_other) {  // it makes the box as root, and then starts the program as nobody
+  if (who.is_other) {  // the first process is root, and its program runs as nobody
     std::snprintf(users, sizeof users, "0 %u 1\n%u %u 1", geteuid(), nobody, nobody);
     std::snprintf(groups, sizeof groups, "0 %u 1\n%u %u 1", getegid(), nobody, nobody);
   } else {

@@ -1,4 +1,4 @@
-// Who a program is: numbers of users, and the maps that give them to a namespace.
+// The user identity of a program: user numbers, and the maps that define them in a namespace.
 
 #pragma once
 
@@ -6,36 +6,36 @@
 
 namespace compiler_gym::box {
 
-// The number that systems give to nobody, who owns nothing.
+// The number of the user nobody, who owns no files.
 inline constexpr uid_t nobody = 65534;
 
-// Numbers as the namespace of the box counts them.
+// Numbers in the namespace of the box.
 struct User {
   uid_t user;
   gid_t group;
 };
 
-// Who a program becomes, and how.
+// The identity of a program, and how to assume it.
 struct Identity {
   User user;
-  bool is_other;            // somebody else than who asks: nobody
-  bool needs_namespace;     // of users: this process may not mount without
-  bool is_root_regardless;  // it stays root, although it must not
+  bool is_other;            // the user nobody instead of the caller
+  bool needs_namespace;     // this process may not mount without a user namespace
+  bool is_root_regardless;  // root could not be avoided, although it must be
 };
 
-// Returns who the program is to be: nobody, or whoever asks where `keeps_user`.
+// Return the identity the program runs under: `nobody`, or the caller's own if `keeps_user`.
 Identity identify(bool keeps_user);
 
-// Whether this process may give files to nobody, and become nobody.
+// Return whether this process may give files to nobody, and become nobody.
 bool may_become_nobody();
 
-// Whether the kernel shows this process what those of other users have open.
+// Return whether the kernel shows this process the open files of other users.
 bool sees_into_others();
 
-// Gives the namespace of the process `pid` below the folder `processes`, a /proc, its users.
+// Write the user maps of the process `pid` below the folder `processes`, a /proc.
 bool map_users(int processes, pid_t pid, const char* users, const char* groups);
 
-// The same for the first process of a box.
+// Like map_users, for the first process of a box.
 bool map_first(pid_t pid, const Identity& who);
 
 }  // namespace compiler_gym::box

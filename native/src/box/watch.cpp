@@ -30,18 +30,18 @@ namespace compiler_gym::box {
 
 namespace {
 
-// How often the limits are looked at that the kernel does not keep.
+// The interval between checks of the limits that the kernel does not enforce.
 constexpr double tick_seconds = 0.05;
-// How long what was killed may take to end.
+// The time that killed processes may take to end.
 constexpr double patience_seconds = 10;
-// The share of the machine's memory that is left free, whoever uses it.
+// The share of the machine's memory that must stay free, whichever process uses it.
 constexpr double least_free = 0.03;
 constexpr unsigned long most_files = 90000;
-// What the kernel keeps of a file in memory, besides its contents.
+// The kernel memory for a file in memory, besides its contents.
 constexpr long long inode_bytes = 1024;
 
 Seen seen;
-// What the folder held before the program, which is not the cause of that.
+// The contents of the folder before the program ran, which do not count.
 Held held_before;
 
 double seconds_now() {
@@ -57,7 +57,7 @@ long long scratch_bytes(const Orders& orders, const Place& place) {
          static_cast<long long>(found.f_files - found.f_ffree) * inode_bytes;
 }
 
-// Returns the limit that all processes together pass, or null.
+// Return the limit that all processes together exceed, or null.
 const char* uses_too_much(const Orders& orders, const Place& place) {
   static Use used[Seen::most];
   long threads = 0;
@@ -92,7 +92,7 @@ bool is_scratch_full(const Orders& orders, const Place& place) {
   if (!place.is_first || orders.work || fstatfs(place.scratch, &found)) return false;
   if (is_full(found)) return true;
   if (orders.tier != Tier::inside) return false;
-  // Somebody else made these, each with a size of its own.
+  // These were mounted outside, each with a separate size limit.
   return (statfs("/tmp", &found) == 0 && is_full(found)) ||
          (statfs("/dev/shm", &found) == 0 && is_full(found));
 }
@@ -115,14 +115,14 @@ const char* passed(const Orders& orders, const Place& place, double until) {
   return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
 
-// How one run went.
+// The outcome of one run.
 struct Ended {
   int status = 0;
   bool is_known = false;
   double seconds = 0;
   rusage used{};
   const char* stopped_by = nullptr;
-  bool was_refused = false;  // memory
+  bool was_refused = false;  // the watcher saw a refused request for memory
 };
 
 void take(Ended& ended, pid_t program, double started) {
@@ -139,7 +139,7 @@ void take(Ended& ended, pid_t program, double started) {
   }
 }
 
-// Ends everything that is left. In a namespace one signal reaches all; elsewhere they are stopped
+// End all remaining processes. In a namespace one signal reaches all; otherwise they are stopped
 // first, so that none starts others while we look.
 void end_all(Ended& ended, const Place& place, pid_t program, double started) {
   const double until = seconds_now() + patience_seconds;
@@ -166,7 +166,7 @@ void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t prog
   sigset_t awaited;
   sigemptyset(&awaited);
   sigaddset(&awaited, SIGCHLD);
-  // A program may signal the first process of its namespace: nobody else asks it to end.
+  // A program may signal the first process of its namespace; no other process asks it to end.
   if (!place.is_first) sigaddset(&awaited, SIGTERM);
   pollfd heard[] = {{signalfd(-1, &awaited, SFD_CLOEXEC | SFD_NONBLOCK), POLLIN, 0},
                     {listener, POLLIN, 0}};
@@ -182,24 +182,24 @@ void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t prog
     if (count > 0 && heard[1].revents & POLLIN)
       ended.was_refused = answer_call(listener, orders, place) || ended.was_refused;
     else if (count > 0 && heard[1].revents)
-      heard[1].fd = -1;  // nobody is left to be heard
+      heard[1].fd = -1;  // the other end is closed
     signalfd_siginfo got{};
     while (read(heard[0].fd, &got, sizeof got) == sizeof got)
-      if (got.ssi_signo == SIGTERM) ended.stopped_by = "sandbox";  // who asked has ended
+      if (got.ssi_signo == SIGTERM) ended.stopped_by = "sandbox";  // the caller has ended
     take(ended, program, started);
     if (ended.is_known || ended.stopped_by || (seconds_now() < next && seconds_now() < until))
       continue;
     const double began = seconds_now();
     ended.stopped_by = passed(orders, place, until);
-    // A look costs more the more there is: it may take a third of a processor.
+    // A check takes longer with more files: it may use a third of a processor.
     const double pause = 2 * (seconds_now() - began);
     next = began + (pause > tick_seconds ? pause : tick_seconds);
   }
   close(heard[0].fd);
 }
 
-// Whether a program ended because it got no memory: it was refused a large part of it, or has
-// used nearly all when a small part was.
+// Return whether a program ended because it got no memory: a large request was refused, or it has
+// used nearly all when a small request failed.
 bool is_out_of_memory(const Orders& orders, const Ended& ended) {
   const int signal = -ended.status;
   if (signal != SIGSEGV && signal != SIGBUS && signal != SIGABRT) return false;
@@ -207,7 +207,7 @@ bool is_out_of_memory(const Orders& orders, const Ended& ended) {
   return orders.process_bytes > 0 && (ended.was_refused || used > orders.process_bytes / 8 * 7);
 }
 
-// What the program left says more of it than how it ended.
+// The remains of a program are more reliable than its exit status.
 const char* passed_at_its_end(const Orders& orders, const Place& place, const Ended& ended) {
   look(seen, !place.is_first);
   if (seen.count + 1 >= orders.processes) return "processes";
@@ -237,7 +237,7 @@ void report(const Orders& orders, const Ended& ended) {
   write_all(orders.report, text, length);
 }
 
-// The program's user is one of a namespace of its own, so that its processes are counted apart.
+// The program's user belongs to a separate namespace, so that its processes are counted apart.
 bool map_user(const Place& place, pid_t program) {
   char users[64], groups[64];
   std::snprintf(users, sizeof users, "%u %u 1", place.user.user, place.user.user);
@@ -245,7 +245,8 @@ bool map_user(const Place& place, pid_t program) {
   return map_users(place.writable_processes, program, users, groups);
 }
 
-// Reads what the program's process says, and takes what comes with it; returns whether it did.
+// Read the message of the program's process and the descriptor sent with it; return whether there
+// was one.
 bool hear(int from, Told& said, int* listener) {
   iovec text{&said, sizeof said};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof *listener)] = {};
@@ -279,7 +280,7 @@ pid_t start_child(const Orders& orders, unsigned long long flags) {
   }
   const pid_t child = static_cast<pid_t>(syscall(435, &arguments, sizeof arguments));
   if (child >= 0 || errno != ENOSYS) return child;
-  // Filters of containers say that there is no such call, so that the older one is taken.
+  // Container filters report a missing call, so that callers use the older one.
   return static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0));
 }
 
@@ -315,7 +316,7 @@ int watch(const Orders& orders, const Place& place) {
   int listener = -1;
   const bool is_told = hear(told[0], said, &listener);
   if (is_told && said.failed[0] == 0) started = said.started;
-  if (is_told && hear(told[0], said, &listener)) {  // it could not be started
+  if (is_told && hear(told[0], said, &listener)) {  // the program could not be started
     report_failure(orders, said.failed, said.error);
     return 0;
   }

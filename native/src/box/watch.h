@@ -1,5 +1,5 @@
-// Runs one program to its end or to the first limit that it passes, ends whatever it started,
-// and says what happened.
+// Runs one program to its end or to the first limit that it exceeds, ends all processes that it
+// started, and reports the outcome.
 
 #pragma once
 
@@ -9,24 +9,25 @@
 namespace compiler_gym::box {
 
 struct Place {
-  User user;               // who the program is
-  bool changes_user;       // whether this process is somebody else, and may become that
-  bool is_first;           // this is the first process of a namespace: nothing else is in it
-  bool is_owner;           // the program owns files of the host, and may change none of them
-  int writable_processes;  // a /proc to write user maps in, or -1
-  int scratch;             // the folder that the program works in
+  User user;          // the program's user
+  bool changes_user;  // whether this process is another user, and may become the program's
+  bool is_first;      // whether this is the first process of a namespace, which holds no unrelated
+                      // processes
+  bool is_owner;      // whether the program owns files of the host, which it must not change
+  int writable_processes;  // a /proc for writing user maps, or -1
+  int scratch;             // the program's folder
 };
 
-// Returns the exit status of this process; the report is written before.
+// Return the exit status of this process after writing the report.
 int watch(const Orders& orders, const Place& place);
 
-// Ends everything that descends from this process.
+// End all descendants of this process.
 void end_descendants();
 
-// Writes that no program was run, and why; `error` is errno or 0.
+// Report that no program was run, and why; `error` is errno or 0.
 void report_failure(const Orders& orders, const char* what, int error);
 
-// A child that takes `flags` of clone and starts in the group of `orders`, if there is one.
+// Start a child with the `flags` of clone in the cgroup of `orders`, if there is one.
 pid_t start_child(const Orders& orders, unsigned long long flags);
 
 }  // namespace compiler_gym::box

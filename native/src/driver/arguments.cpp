@@ -15,7 +15,7 @@ bool is_among(std::string_view word, Names names) {
   return std::ranges::find(names, word) != names.end();
 }
 
-// Options of lld whose value is the next word if it does not follow a =.
+// Options of lld whose value is the next argument unless it follows a =.
 bool takes_value(std::string_view name) {
   return is_among(name, {"o",
                          "output",
@@ -88,7 +88,7 @@ bool takes_value(std::string_view name) {
                          "require-defined"});
 }
 
-// Of options of one letter, the value may follow at once.
+// Options of one letter whose value may follow directly.
 constexpr std::string_view joined_letters = "oLlmTzeuyIhRfFb";
 
 struct Option {

@@ -1,5 +1,5 @@
-// The arguments of a linker, read to decide what can be added to them. What is misread here costs
-// bytes and never correctness: the arguments themselves reach lld as they are.
+// The arguments of a linker, read to decide which options can be added. A misread argument costs
+// bytes but never correctness: the arguments themselves reach lld unchanged.
 
 #pragma once
 
@@ -12,14 +12,14 @@ namespace compiler_gym::driver {
 
 struct LinkCall {
   std::string output = "a.out";
-  Words files;                    // objects, archives and scripts, also those of -l
+  Words files;                    // objects, archives and scripts, including those of -l
   Words scripts;                  // those of -T
   Words folders;                  // those of -L
   Words libraries;                // the names after -l
-  std::set<std::string> options;  // names of options of LLVM that the user sets
-  Words silent;                   // options that keep a second link from writing the same files
+  std::set<std::string> options;  // names of LLVM options that the user sets
+  Words silent;                   // options that prevent a second link from writing the same files
   std::string emulation;
-  std::string unusual;           // an option with which no plan can be used
+  std::string unusual;           // an option that rules out every plan
   bool is_comparable = true;     // false if a second link would write files a second time
   bool is_dynamic = false;       // position-independent, and loaded by a dynamic linker
   bool decides_packing = false;  // the user decides how relocations are stored

@@ -16,7 +16,7 @@ namespace compiler_gym::driver {
 
 namespace {
 
-// Numbers of LLVM's bitcode, which never change.
+// Numbers in LLVM's bitcode format, which never change.
 enum Block : unsigned { module_block = 8, constants_block = 11, function_block = 12 };
 enum Code : unsigned { module_asm = 4, inline_asm = 30 };
 
@@ -26,8 +26,7 @@ bool is_letter(char c) {
 
 bool is_in_word(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
 
-// Returns what the assembler `text` says in the first of its dialects, which $(first$|second$) tell
-// apart.
+// Return the assembler `text` in the first of its dialects, which $(first$|second$) separate.
 std::string in_first_dialect(std::string_view text) {
   std::string chosen;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -44,14 +43,14 @@ std::string in_first_dialect(std::string_view text) {
   return chosen;
 }
 
-// Returns whether the assembler `text` of a function names symbols, defines labels or has
-// directives: the optimiser of whole programs knows nothing of these, and several units share them.
+// Return whether the assembler `text` of a function names symbols, defines labels or has
+// directives: the optimiser of whole programs does not see these, and several units share them.
 bool names_symbols(std::string_view text) {
   static constexpr std::array<std::string_view, 10> prefixes = {
       "lock", "rep", "repe", "repz", "repne", "repnz", "data16", "notrack", "xacquire", "xrelease"};
   static constexpr std::array<std::string_view, 8> data = {
       ".byte", ".long", ".quad", ".value", ".word", ".p2align", ".align", ".balign"};
-  bool is_first = true;  // of a statement
+  bool is_first = true;  // whether the next word begins a statement
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     const char next = at + 1 < text.size() ? text[at + 1] : '\0';
@@ -67,10 +66,10 @@ bool names_symbols(std::string_view text) {
       at = std::min(text.find('}', at), text.size() - 1) + 1;
     } else if (c == '$') {  // an operand, or a constant
       at += 2;
-    } else if (c == '%' || (c >= '0' && c <= '9')) {  // a register, or a number with its letters
+    } else if (c == '%' || (c >= '0' && c <= '9')) {  // a register, or a number with its suffix
       if (c == '%') ++at;
       while (at < text.size() && is_in_word(text[at])) ++at;
-      if (is_first && at < text.size() && text[at] == ':') ++at;  // 1: is each unit's own
+      if (is_first && at < text.size() && text[at] == ':') ++at;  // 1: is local to each unit
     } else if (is_letter(c)) {
       const size_t start = at;
       while (at < text.size() && is_in_word(text[at])) ++at;
@@ -88,7 +87,7 @@ bool names_symbols(std::string_view text) {
   return false;
 }
 
-// Looks through the blocks of a module for assembler; returns false where they cannot be read.
+// Search the blocks of a module for assembler; return false if they cannot be read.
 bool look_through(llvm::BitstreamCursor& cursor, llvm::BitstreamBlockInfo& info, unsigned block,
                   std::string& why) {
   llvm::SmallVector<uint64_t, 64> record;
@@ -133,7 +132,7 @@ bool look_through(llvm::BitstreamCursor& cursor, llvm::BitstreamBlockInfo& info,
   return true;
 }
 
-// Returns why the module in `bitcode` cannot be a part of a larger one.
+// Return the reason why the module in `bitcode` cannot be a part of a larger one.
 std::string find_reason(std::string_view bitcode) {
   const std::string unreadable = "bitcode that cannot be read";
   if (!bitcode.starts_with("BC\xC0\xDE")) return unreadable;
@@ -157,8 +156,8 @@ std::string find_reason(std::string_view bitcode) {
   return why;
 }
 
-// Return the bytes with which the object of `size` bytes goes on, and change its header: the names
-// of sections, the digest, and a table of sections that has the digest too.
+// Return the bytes to append to the object of `size` bytes, and change its header: the names of
+// sections, the digest, and a table of sections that includes the digest.
 std::string make_tail(Object& object, size_t size, std::string_view digest, bool is_native) {
   std::string tail(-size % 8, '\0');
   std::string texts(object.sections[object.names].contents);
@@ -172,7 +171,8 @@ std::string make_tail(Object& object, size_t size, std::string_view digest, bool
   if (is_native) {
     for (size_t at = 0; at < table.size(); ++at)
       if (object.sections[at].name == lto_section) {
-        // Another name where there is no IR: old tools of LLVM read each section that is called so.
+        // Rename the section if there is no IR: old LLVM tools read every section with the usual
+        // name.
         table[at].sh_name = add_name(".no_llvm");
         table[at].sh_type = SHT_PROGBITS;
         table[at].sh_size = 0;

@@ -53,7 +53,7 @@ std::optional<std::string> read_regular(const std::string& path) {
 std::string sha256(std::string_view data) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(data.data());
   std::string digits;
-  // LLVM's own toHex brings its streams along, ten times what all else here is.
+  // LLVM's own toHex pulls in its streams, ten times the size of everything else here.
   for (const uint8_t byte : llvm::SHA256::hash(llvm::ArrayRef(bytes, data.size())))
     for (const int half : {byte >> 4, byte & 15}) digits += "0123456789abcdef"[half];
   return digits;

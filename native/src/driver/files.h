@@ -1,5 +1,5 @@
-// Files that a driver reads and leaves behind. Nothing here fails a build: what cannot be read is
-// not there, and what cannot be written is left out.
+// Files that a driver reads and writes. No error here fails a build: unreadable files count as
+// missing, and files that cannot be written are left out.
 
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace compiler_gym::driver {
 
-// Returns what a regular file holds; a pipe or a device is never opened.
+// Return the contents of a regular file; a pipe or a device is never opened.
 std::optional<std::string> read_regular(const std::string& path);
 
-// Returns the SHA-256 of `data`, in hexadecimal digits.
+// Return the SHA-256 of `data` in hexadecimal digits.
 std::string sha256(std::string_view data);
 
-// Writes the file `path` whole or not at all, and the folders that it needs.
+// Write the whole file `path` or nothing, creating its parent folders.
 void write_whole(const std::string& path, std::string_view data);
 
 // Append `tail` to the file `path` of `size` bytes and then replace its beginning by `header`, so
@@ -30,13 +30,13 @@ std::string extend_file(const std::string& path, size_t size, std::string_view t
 // place.
 bool is_replaceable(const std::string& path);
 
-// Put the file `from` with its mode in the place of `to`, whole or not at all.
+// Replace `to` with the file `from` and its mode, completely or not at all.
 bool replace_file(const std::string& from, const std::string& to);
 
-// Returns the folder of what can be computed again.
+// Return the folder for files that can be computed again.
 std::string cache_folder();
 
-// Returns a text that differs when the file behind `facts` was replaced or written to.
+// Return a text that differs after the file described by `facts` was replaced or written to.
 std::string stamp(const struct stat& facts);
 
 }  // namespace compiler_gym::driver

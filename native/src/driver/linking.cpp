@@ -21,16 +21,16 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr size_t few_addresses = 3;  // with fewer, packed relocations need more than they save
-constexpr size_t few_kilobytes = 4;  // that strip saves: less is not worth a word
+constexpr size_t few_addresses = 3;  // with fewer, packed relocations save nothing
+constexpr size_t few_kilobytes = 4;  // the least saving of strip that deserves a message
 constexpr std::string_view rust_object = ".rcgu.o";
 
-// What the files of a link contain.
+// The contents of the files of a link.
 struct Contents {
   bool has_ir = false;
   size_t addresses = 0;
   std::string why_native;  // the reason why the IR cannot be used, if there is one
-  Words notes;             // about sources of the same command
+  Words notes;             // notes about sources of the same command
 };
 
 std::string group(std::uint64_t number) {
@@ -64,10 +64,10 @@ bool is_script(std::string_view data) {
          !data.starts_with("\xDE\xC0\x17\x0B") && !is_archive(data);
 }
 
-// Reads the files of a link, to decide whether their IR may replace their machine code.
+// Reads the files of a link to decide whether their IR may replace their machine code.
 class Survey {
  public:
-  // Clang's own temporary objects lie in the folder `scratch`: nobody has edited them.
+  // Clang's own temporary objects lie in the folder `scratch` and cannot have been edited.
   Survey(const LinkCall& call, std::string scratch) : scratch_(std::move(scratch)) {
     for (const std::string& path : call.scripts) {
       read_script(path, read_regular(path).value_or("INCLUDE"));
@@ -114,7 +114,7 @@ class Survey {
     }
   }
 
-  // A source of the same command is known by its name: clang adds seven letters to it, and .o.
+  // A source of the same command is known by its name: clang appends seven letters and .o.
   std::string display(const std::string& path) const {
     if (scratch_.empty() || !path.starts_with(scratch_)) return path;
     const std::string_view name = base_name(path);
@@ -133,7 +133,7 @@ class Survey {
   }
 
   std::string scratch_;
-  std::map<std::string, std::string> native_, optimised_;  // ordered sections, each with a file
+  std::map<std::string, std::string> native_, optimised_;  // ordered sections: first file
 };
 
 // One link for a recipe or a policy.
@@ -173,7 +173,7 @@ class Task {
     return contents_.why_native;
   }
 
-  // Returns why no plan can link what rustc compiled; "" if one can.
+  // Return the reason why no plan can link objects of rustc; "" if one can.
   std::string explain_rust() const {
     bool has_core = false;
     for (const std::string& file : call_.files)
@@ -185,7 +185,7 @@ class Task {
            "codegen-units = 1 and incremental = false in [profile.release] of Cargo.toml";
   }
 
-  // Whether rustc links something that only runs during the build, or a debug build.
+  // Return whether rustc links a program that only runs during the build, or a debug build.
   bool is_for_build() const {
     return is_rust_ &&
            (call_.rust_level == 0 || std::ranges::any_of(call_.files, [](const auto& file) {
@@ -199,15 +199,14 @@ class Task {
     const bool has_libc = std::ranges::find(call_.libraries, "c") != call_.libraries.end();
     if (!is_wanted || !call_.is_dynamic || !has_libc) return false;
     if (contents_.addresses < few_addresses && !is_rust_) return false;
-    // The name of the version that glibc has defined since it reads packed relocations.
+    // The version name that glibc defines if it can read packed relocations.
     for (const std::string& folder : call_.folders)
       if (const auto libc = read_regular(folder + "/libc.so.6"))
         return libc->find(std::string("\0GLIBC_ABI_DT_RELR\0", 19)) != libc->npos;
     return false;
   }
 
-  // Return the user's arguments between ours. Of two that contradict each other, lld takes the
-  // last.
+  // Return the user's arguments between ours. If two options conflict, lld uses the last one.
   Words make_command(const Words& before, const Words& after) const {
     Words words = recipe_.linker;
     words.insert(words.end(), recipe_.front.begin(), recipe_.front.end());
@@ -233,12 +232,12 @@ class Task {
 
   Words make_rival(const Words& more) const {
     Words words = make_command({}, more);
-    // rustc has optimised its modules already: only their code is generated.
+    // rustc has optimised its modules already: only generate code.
     if (is_rust_) words.push_back("--lto-newpm-passes=verify");
     return words;
   }
 
-  // Return the user's own link, of the machine code in the objects.
+  // Return the user's own link, which uses the machine code in the objects.
   Words make_native() const {
     Words words = recipe_.linker;
     words.insert(words.end(), arguments_.begin(), arguments_.end());
@@ -282,7 +281,7 @@ class Task {
     if (is_larger) {
       say(group(plain.loaded) + " loaded bytes with " + rival_name() + "; " + request_.label() +
           " was not used, because it needs " + group(sizes.loaded));
-      // Where there is a map to write, all is linked and printed again.
+      // If a map must be written, repeat the whole link with its output.
       if (!call_.silent.empty() || !replace_file(rival, call_.output))
         return driver::run(make_rival({}));
     }
@@ -305,7 +304,7 @@ class Task {
     return run_and_keep(make_plan(), printed);
   }
 
-  // The user's own settings come last.
+  // The user's settings come last.
   std::string settings() const {
     const char* own = getenv("COMPILER_GYM_SIZE");
     return recipe_.plugin[1] + (own && *own ? std::string(",") + own : "");

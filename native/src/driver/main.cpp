@@ -1,5 +1,5 @@
-// compiler-gym-cc and compiler-gym-cxx: clang with more options. The user's words reach clang as
-// they are; those of a recipe, a policy or a plan are added. compiler-gym-ld is the linker that
+// compiler-gym-cc and compiler-gym-cxx: clang with more options. The user's arguments reach clang
+// unchanged; those of a recipe, a policy or a plan are added. compiler-gym-ld is the linker that
 // clang then calls.
 
 #include <unistd.h>
@@ -39,7 +39,7 @@ bool is_source(std::string_view name) {
          name.find(".so.") == name.npos;
 }
 
-// Returns whether the option `word` is in `set_apart`, by its beginning or, before a $, as a whole.
+// Return whether the option `word` is in `set_apart`, as a prefix or, before a $, as a whole.
 bool is_set_apart(std::string_view word, const Words& set_apart) {
   if (word.starts_with("-Xclang=")) word.remove_prefix(8);
   return std::ranges::any_of(set_apart, [&](const std::string& flag) {
@@ -84,8 +84,8 @@ class RecipeCall {
   }
 
  private:
-  // Whether the user wants no link-time optimisation. GNU's assembler does not know the section
-  // that IR is put into.
+  // Return whether the user wants no link-time optimisation. GNU's assembler does not know the
+  // section for IR.
   bool refuses_ir() const {
     bool is_refused = false;
     for (const std::string& word : whole_) {
@@ -96,15 +96,15 @@ class RecipeCall {
     return is_refused;
   }
 
-  // Partial links are left to the user's linker: lld and GNU ld cannot always read each other's.
+  // Partial links use the user's linker: lld and GNU ld cannot always read each other's.
   bool is_partial() const {
     return call_.kind == Kind::link && std::ranges::any_of(whole_, [](const std::string& word) {
              return word == "-r" || word == "-Wl,-r" || word == "-Wl,--relocatable";
            });
   }
 
-  // Run what makes no code: precompiled headers must fit our level, and the linker that answers is
-  // the one that links.
+  // Run a command that generates no code: precompiled headers must match our level, and queries
+  // must reach the linker that links.
   int answer() const {
     Words options;
     if (uses_header()) options.push_back("-Oz");
@@ -129,7 +129,7 @@ class RecipeCall {
     return false;
   }
 
-  // Return the command with `options` after the user's words; after -- there are only files.
+  // Return the command with `options` after the user's arguments; after -- there are only files.
   Words command_with(const Words& options) const {
     Words words = compiler_;
     const auto files = std::ranges::find(arguments_, "--");
@@ -169,7 +169,7 @@ class RecipeCall {
   }
 
   // Run the command with `options`, or with `others` if that fails: clang cannot put some assembler
-  // into bitcode that it compiles. Standard input cannot be read twice.
+  // into bitcode. Standard input cannot be read twice.
   int run_or_fall_back(Words options, const Words& others, Printed& printed) const {
     if (std::ranges::find(call_.inputs, "-") != call_.inputs.end())
       return driver::run(command_with(options));
@@ -179,7 +179,7 @@ class RecipeCall {
     if (isatty(STDERR_FILENO) && !has_colour) options.push_back("-fcolor-diagnostics");
     const int status = run_and_keep(command_with(options), printed);
     const bool is_full = printed.errors.find(strerror(ENOSPC)) != std::string::npos;
-    if (status == 0 || is_full) {  // clang leaves a file behind for each attempt on a full disk
+    if (status == 0 || is_full) {  // on a full disk, clang leaves a file behind for each attempt
       printed.show();
       printed = {};
       return status;
@@ -211,7 +211,7 @@ class RecipeCall {
     options.insert(options.end(), {"-fuse-ld=lld", "--ld-path=" + linker()});
     announce(request_);
     if (std::ranges::none_of(call_.inputs, is_source)) return run_plainly(options);
-    // Clang's temporary objects get a folder of their own, so that they are known to be fresh.
+    // Clang's temporary objects get a separate folder, which marks them as fresh.
     const std::string folder = make_scratch();
     if (folder.empty()) return run_plainly(options);
     setenv("TMPDIR", folder.c_str(), 1);
@@ -238,7 +238,7 @@ class RecipeCall {
 
 int run_recipe(Request request, Words arguments, const std::string& self, bool is_rust) {
   const auto is_compilers = [&](const std::string& word) { return !is_own_option(word); };
-  // rustc puts our options among its own.
+  // rustc mixes our options with its own.
   const auto first = is_rust ? std::ranges::stable_partition(arguments, is_own_option).begin()
                              : std::ranges::find_if(arguments, is_compilers);
   if (request.kind == "policy") {
@@ -250,7 +250,7 @@ int run_recipe(Request request, Words arguments, const std::string& self, bool i
   return recipe ? RecipeCall(request, *recipe, self, arguments).run() : status;
 }
 
-// Run the compiler that the user has chosen, or clang, if that is possible.
+// Run the compiler of the user's choice, or clang, if possible.
 void become_compiler(bool is_cxx, const Words& words) {
   const auto with = [&](Words command) {
     command.insert(command.end(), words.begin(), words.end());
@@ -282,18 +282,18 @@ int run_main(int count, char** texts) {
   if (words.size() > 1 && is_named)
     return run_recipe({verb, first.substr(2), words[1], {}}, {words.begin() + 2, words.end()}, self,
                       false);
-  // For what takes a compiler's name and no words after it.
+  // For build systems that accept a compiler's name but no arguments after it.
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
       plan && *plan && !is_named && first != "--plan")
     return drive(self, plan, is_cxx, words);
-  // rustc can pass no option in front of its own.
+  // rustc cannot pass an option before its own.
   if (std::ranges::any_of(words, [](const std::string& word) { return word.ends_with(".rcgu.o"); }))
     return run_recipe({verb, "policy", "size", {}}, words, self, true);
   const bool is_ours = words.empty() || first == "--help" || first == "--plan" || is_named ||
                        first == "--check-plan" || first == "--apply-plan";
   const char* folder = getenv("COMPILER_GYM_CC_OUTPUT");
   if (!is_ours && !(folder && *folder)) become_compiler(is_cxx, words);
-  Words recorded = {library(self), verb};  // or says why
+  Words recorded = {library(self), verb};  // or prints the error
   recorded.insert(recorded.end(), words.begin(), words.end());
   become(recorded);
   return cannot_run(recorded);

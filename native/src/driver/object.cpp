@@ -42,7 +42,7 @@ std::string_view name_at(std::string_view names, size_t at) {
   return at < names.size() ? names.substr(at, names.find('\0', at) - at) : std::string_view();
 }
 
-// Describes symbols and relocations by names, because tools number sections and symbols again.
+// Describes symbols and relocations with names, because tools renumber sections and symbols.
 class Describer {
  public:
   explicit Describer(const Object& object) : object_(object) {
@@ -107,7 +107,7 @@ class Describer {
   std::string_view names_;
 };
 
-// Tools that change nothing else write these anew or remove them.
+// Tools that change nothing else rewrite or remove these.
 bool is_ignored(const Section& section) {
   const auto type = section.header.sh_type;
   return type == SHT_NULL || type == SHT_SYMTAB || type == SHT_STRTAB || type == addrsig_type ||
@@ -120,7 +120,7 @@ bool is_identifier(std::string_view name) {
          std::ranges::all_of(name, [](unsigned char c) { return isalnum(c) || c == '_'; });
 }
 
-// Constructors run in the order of the link, and __start_NAME is where the parts of NAME begin.
+// Constructors run in link order, and the parts of NAME follow __start_NAME in that order.
 bool is_ordered(const Section& section) {
   static constexpr std::array<std::string_view, 5> arrays = {".init_array", ".fini_array",
                                                              ".preinit_array", ".ctors", ".dtors"};

@@ -1,5 +1,5 @@
-// Objects as links need them: whether they contain IR that still belongs to their machine code, and
-// the sections whose order a program can see.
+// Objects for links: whether they contain IR that still matches their machine code, and the
+// sections whose order a program can observe.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace compiler_gym::driver {
 
-constexpr std::string_view lto_section = ".llvm.lto";  // where --fat-lto-objects looks for IR
+constexpr std::string_view lto_section = ".llvm.lto";  // for the IR of --fat-lto-objects
 constexpr std::string_view digest_section = ".compiler_gym";
 
 struct Section {
@@ -22,7 +22,7 @@ struct Section {
   std::string_view contents;
 };
 
-// A relocatable file of 64 bits, little endian. It refers to the data that it was read from.
+// A 64-bit little-endian relocatable file. It refers to the data that it was read from.
 struct Object {
   Elf64_Ehdr header;
   std::vector<Section> sections;
@@ -32,7 +32,7 @@ struct Object {
   const Section* find(std::string_view name) const;
 };
 
-// Return the object in `data`; nothing if it is not one, or is damaged.
+// Return the object in `data`; nothing if it is not an object, or is damaged.
 std::optional<Object> read_object(std::string_view data);
 
 // Return a digest of the IR and of everything in `object` that a linker uses. It survives the
@@ -42,8 +42,8 @@ std::string compute_digest(const Object& object);
 struct ObjectFacts {
   bool has_ir = false;
   bool is_edited = false;         // changed after compiler-gym-cc compiled it
-  std::set<std::string> ordered;  // sections whose parts a program sees in the order of the link
-  size_t addresses = 0;           // pointers in its data
+  std::set<std::string> ordered;  // sections whose parts a program sees in link order
+  size_t addresses = 0;           // pointers in the object's data
 };
 
 ObjectFacts examine(std::string_view data);

@@ -16,14 +16,14 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr char end = '\0';  // of a word, in what is remembered
+constexpr char end = '\0';  // ends a word in the cache
 
-// What the library says of a plan that it has read and found permitted.
+// The library's answer about a plan that it has read and permitted.
 struct Checked {
-  Words compilers[2];  // of C, and of C++
-  Words names;         // last parts of the paths of the linked files that it is for
-  Words variables;     // NAME=VALUE, where the environment says nothing else
-  Words objects;       // the folder that remembers objects: one word
+  Words compilers[2];  // for C, and for C++
+  Words names;         // base names of the linked files that the plan covers
+  Words variables;     // NAME=VALUE, unless the environment sets them
+  Words objects;       // the folder with the records of objects: one word
 };
 
 Words joined(Words words, const Words& more) {
@@ -37,7 +37,7 @@ std::optional<Checked> checked_in(std::string_view text) {
   return Checked{{lists[0], lists[1]}, lists[2], lists[3], lists[4]};
 }
 
-// Returns what the library says of the plan, which it is asked once for each state of the file.
+// Return the library's answer about the plan; the library runs once for each state of the file.
 std::optional<Checked> check(const std::string& self, const std::string& plan, int& status) {
   struct stat facts, own;
   std::string kept;
@@ -55,7 +55,7 @@ std::optional<Checked> check(const std::string& self, const std::string& plan, i
   return checked;
 }
 
-// Remembers what the objects were made of that a command, begun at `start`, has left.
+// Record the command, begun at `start`, for each object that it has written.
 void remember(const Call& call, const Words& words, const std::string& folder,
               const timespec& start) {
   char* const here = getcwd(nullptr, 0);
@@ -104,7 +104,7 @@ int drive(const std::string& self, const std::string& plan, bool is_cxx, const W
     return cannot_run(command);
   }
   timespec start;
-  clock_gettime(CLOCK_REALTIME_COARSE, &start);  // the clock of files
+  clock_gettime(CLOCK_REALTIME_COARSE, &start);  // the clock of file times
   status = run(command);
   if (status) return status;
   if (call.kind == Kind::object) remember(call, all, checked->objects[0], start);

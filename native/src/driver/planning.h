@@ -1,5 +1,5 @@
-// Calls with a plan of `compiler-gym tune`: the compiler runs as before, the driver remembers what
-// each object was made of, and the library is called for the links that the plan names.
+// Calls with a plan of `compiler-gym tune`: the compiler runs as before, the driver records the
+// command of each object, and the library performs the links that the plan names.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace compiler_gym::driver {
 
-// Run the compiler with `arguments` by the plan in the file `plan`, and return the exit status.
+// Run the compiler with `arguments` under the plan in the file `plan`, and return the exit status.
 int drive(const std::string& self, const std::string& plan, bool is_cxx, const Words& arguments);
 
 }  // namespace compiler_gym::driver

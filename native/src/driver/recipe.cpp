@@ -15,7 +15,7 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr char end = '\0';  // of a word, in what is kept
+constexpr char end = '\0';  // ends a word in the cache
 
 bool is_current(const Words& stamps) {
   for (size_t at = 0; at + 1 < stamps.size(); at += 2) {

@@ -1,5 +1,5 @@
-// What the library says about a recipe or a policy: the options that a driver adds to a compiler's
-// command and to a linker's. The library is asked once for each state of its files.
+// The library's answer about a recipe or a policy: the options that a driver adds to the compiler's
+// command and to the linker's. The library runs once for each state of its files.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace compiler_gym::driver {
 
-// How the user asked for it.
+// The user's request.
 struct Request {
   std::string verb;  // "cc" or "cxx"
   std::string kind;  // "recipe" or "policy"
@@ -21,7 +21,7 @@ struct Request {
   std::string label() const { return "--" + kind + ' ' + name; }
 };
 
-// The option that names a folder with the same programs, built in the user's own way.
+// The option that names a folder with the same programs, built with the user's own options.
 constexpr std::string_view baseline_option = "--baseline=";
 
 // The options of `kind` that come before the compiler's.
@@ -30,9 +30,9 @@ bool is_own_option(std::string_view word);
 struct Recipe {
   Words clang;      // the compiler's command
   Words linker;     // the path of ld.lld, or nothing if there is none
-  Words set_apart;  // beginnings of options that need the compiler alone; whole ones end in $
+  Words set_apart;  // prefixes of options that need the compiler alone; whole options end in $
   Words compile;    // options for the compiler
-  Words front;      // options in front of the linker's, so that the user's win
+  Words front;      // options before the linker's, so that the user's win
   Words options;    // NAME=VALUE of LLVM, for code generation in the linker
   Words passes;     // the linker's option for its passes, for objects of clang and of rustc
   Words plugin;     // the path of the size plug-in and its settings, or nothing
@@ -40,19 +40,19 @@ struct Recipe {
   Words flags;      // "pack": pack relocations
 };
 
-// Return the recipe; nothing if the library refuses it, which it explains, with its exit status.
+// Return the recipe; nothing if the library refuses it, with the library's message and exit status.
 std::optional<Recipe> find_recipe(const Request& request, const std::string& self, int& status);
 
-// Return the lists in `text`, each ended by an empty word; none if the last has no end.
+// Return the lists in `text`, each terminated by an empty word; none if the last has no terminator.
 std::vector<Words> lists_in(std::string_view text);
 
 // Return the contents of the file `path` if it belongs to the user.
 std::optional<std::string> read_own(const std::string& path);
 
-// Return the variables that choose a compiler.
+// Return the values of the variables that choose a compiler.
 std::string which_compiler();
 
-// Return the command of the library: the one beside the driver `self`, or the one on PATH.
+// Return the library's command: the one next to the driver `self`, or the one on PATH.
 std::string library(const std::string& self);
 
 }  // namespace compiler_gym::driver

@@ -34,7 +34,7 @@ char scratch[4096];
 
 void remove_scratch() {
   std::error_code error;
-  // A linker may end later than clang, which a signal has ended, and write until then.
+  // A linker may outlive clang after a signal, and write until then.
   for (int times = 0; *scratch && times < 100; ++times) {
     std::filesystem::remove_all(scratch, error);
     if (!error) return;
@@ -49,7 +49,7 @@ int wait_for_child() {
   return status;
 }
 
-// Ends us by `signal`, as it ended the child, and leaves no second core.
+// End this process with `signal`, as the child ended, without a second core dump.
 int end_by(int signal) {
   remove_scratch();
   const rlimit none = {0, 0};
@@ -59,11 +59,12 @@ int end_by(int signal) {
   return 128 + signal;
 }
 
-// Starts `words` with its output and its errors in files, if these are given; it ends when we do.
+// Start `words` with its output and its errors in files, if these are given; it ends with this
+// process.
 void start(const Words& words, int output = -1, int errors = -1) {
   sigset_t all, before;
   sigfillset(&all);
-  sigprocmask(SIG_BLOCK, &all, &before);  // no signal is lost before there is a child
+  sigprocmask(SIG_BLOCK, &all, &before);  // no signal is lost before the child exists
   const pid_t parent = getpid();
   child = fork();
   if (child == 0) {

@@ -10,24 +10,24 @@
 
 namespace compiler_gym::driver {
 
-// Becomes the program of `words`; returns only where it cannot be run.
+// Replace this process with the program `words`; return only if that fails.
 void become(const Words& words);
 
-// Runs `words` to its end and returns its exit status. Signals for us are handed on, and a signal
-// that ends it ends us; what cannot be run is said, and is 2.
+// Run `words` to its end and return its exit status. Forwards our signals to it, and ends this
+// process with the signal that ends it; if it cannot be run, prints a message and returns 2.
 int run(const Words& words);
 
-// Makes a folder that is removed when this process ends; returns "" if that is not possible.
+// Make a folder that is removed when this process ends; return "" if that is not possible.
 std::string make_scratch();
 
-// What a command printed, and how it ended.
+// The output of a command, and whether it crashed.
 struct Printed {
   std::string output;
   std::string errors;
   bool is_crash = false;
 
   void show() const;
-  // Return the first error that it reports, without the name of the program.
+  // Return the first error that it reported, without the name of the program.
   std::string first_error() const;
 };
 
@@ -40,10 +40,10 @@ pid_t start_silently(const Words& words);
 // Wait for a started process; return its status.
 int wait_for(pid_t process);
 
-// Returns what `words` prints to standard output, and sets `status` to how it ended.
+// Return the standard output of `words`, and set `status` to its exit status.
 std::string printed_by(const Words& words, int& status);
 
-// Says that `words` cannot be run, because of `errno`, and returns the exit status of that.
+// Print that `words` cannot be run, because of `errno`, and return the exit status for that.
 int cannot_run(const Words& words);
 
 }  // namespace compiler_gym::driver

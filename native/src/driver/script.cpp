@@ -12,7 +12,7 @@ bool is_in_name(char c) {
          std::string_view("_.$/\\~=+[]*?-:^!").find(c) != std::string_view::npos;
 }
 
-// The last name before a parenthesis: a keyword, a section with a type, or files.
+// The last name before a parenthesis is a keyword, a section with a type, or files.
 bool is_file(std::string_view name) {
   const bool is_keyword = std::ranges::all_of(
       name, [](unsigned char c) { return isupper(c) || isdigit(c) || c == '_'; });

@@ -1,4 +1,4 @@
-// Linker scripts, as far as they matter to link-time optimisation.
+// The parts of linker scripts that matter to link-time optimisation.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace compiler_gym::driver {
 
-// Return whether the linker script `text` chooses sections by the names of their files. Files lose
-// their names in link-time optimisation. True where this is not certain.
+// Return whether the linker script `text` selects sections by file name. Files lose their names in
+// link-time optimisation. True if this is not certain.
 bool names_files(std::string_view text);
 
 }  // namespace compiler_gym::driver

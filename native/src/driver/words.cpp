@@ -14,7 +14,7 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr int most_response_files = 8;  // one inside of another
+constexpr int most_response_files = 8;  // nested in each other
 constexpr std::string_view spaces = " \t\r\n";
 
 void expand(const Words& words, int depth, Words& found) {
@@ -33,7 +33,7 @@ bool is_among(const std::array<std::string_view, count>& all, std::string_view w
   return std::ranges::find(all, word) != all.end();
 }
 
-// Options that end before there is an object, and questions that make none.
+// Options that stop before there is an object, and queries, which make none.
 bool makes_none(std::string_view word) {
   static constexpr std::array<std::string_view, 9> all = {
       "-E", "-M", "-MM", "-S", "-fsyntax-only", "-###", "--analyze", "--precompile", "-emit-llvm"};
@@ -44,7 +44,7 @@ bool makes_none(std::string_view word) {
          });
 }
 
-// Options whose next word is not a file to compile or link.
+// Options whose next argument is not a file to compile or link.
 bool takes_next(std::string_view word) {
   static constexpr std::array<std::string_view, 32> all = {
       "-Xlinker", "-Xclang",    "-Xassembler",  "-Xpreprocessor",
@@ -69,7 +69,7 @@ std::string_view stem(std::string_view path) {
   return path.substr(0, path.rfind('.'));
 }
 
-// Whether a build system tests the compiler with the file `name` in the folder `here`.
+// Return whether a build system tests the compiler with the file `name` in the folder `here`.
 bool is_question(std::string_view here, std::string_view name) {
   std::string_view last = stem(name);
   while (!last.empty() && isdigit(static_cast<unsigned char>(last.back()))) last.remove_suffix(1);
@@ -83,7 +83,7 @@ bool is_question(std::string_view here, std::string_view name) {
          (is_meson && (last == "testfile" || last == "output" || last.starts_with("sanitycheck")));
 }
 
-// Returns the name of the object that the source `name` becomes.
+// Return the name of the object for the source `name`.
 std::string object_of(std::string_view name) {
   name = base_name(name);
   const size_t dot = name.rfind('.');
@@ -101,7 +101,7 @@ Words words_in(std::string_view text) {
   std::string word;
   char quote = 0;
   const auto end_word = [&] {
-    if (!word.empty()) found.push_back(std::exchange(word, {}));  // as clang: '' is no word
+    if (!word.empty()) found.push_back(std::exchange(word, {}));  // clang drops '' too
   };
   for (size_t at = 0; at < text.size(); ++at) {
     const char letter = text[at];

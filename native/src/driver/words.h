@@ -1,5 +1,5 @@
-// The parts of a compiler command that a driver needs: whether the call makes an object or
-// links something, and where. Everything finer is read by the library, after the compiler has run.
+// The parts of a compiler command that a driver needs: whether the call makes an object or links
+// something, and where. The library reads all details after the compiler has run.
 
 #pragma once
 
@@ -12,29 +12,28 @@ namespace compiler_gym::driver {
 
 using Words = std::vector<std::string>;
 
-// Returns `words` with those of response files in their places, as clang and gcc read them.
+// Return `words` with response files expanded, as clang and gcc do.
 Words expanded(const Words& words);
 
-// Returns the words of `text`: blanks divide, quotes hold together, and a backslash takes one
-// letter.
+// Return the words of `text`: blanks separate, quotes group, and a backslash escapes one letter.
 Words words_in(std::string_view text);
 
 enum class Kind { object, link, other };
 
 struct Call {
   Kind kind = Kind::link;
-  std::optional<std::string> output;  // what -o says
-  std::string linker;                 // what -fuse-ld= or --ld-path= says
-  Words inputs;                       // what it reads, as far as names say
-  Words outputs;                      // the files that it may make
-  bool is_question = false;           // a build system tests the compiler, and keeps nothing
+  std::optional<std::string> output;  // the value of -o
+  std::string linker;                 // the value of -fuse-ld= or --ld-path=
+  Words inputs;                       // the files that it reads, according to their names
+  Words outputs;                      // the files that it may write
+  bool is_question = false;           // a build system tests the compiler, and keeps no output
   bool is_cut_short = false;          // the last option lacks its value
 };
 
-// Returns what the arguments `words` of a compiler ask for.
+// Return the request in the arguments `words` of a compiler.
 Call call_of(const Words& words);
 
-// Returns the last part of `path`.
+// Return the last component of `path`.
 std::string_view base_name(std::string_view path);
 
 }  // namespace compiler_gym::driver

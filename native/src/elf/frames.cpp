@@ -21,8 +21,8 @@ std::uint64_t count_saved(const FDE& entry) {
   return registers.size();
 }
 
-// The lowest landing pad in the table at `address`, or 0: the sites of calls, as Itanium's ABI
-// for C++ exceptions lays them out.
+// The lowest landing pad in the table at `address`, or 0: the call sites, in the layout of
+// Itanium's ABI for C++ exceptions.
 std::uint64_t find_landing(std::uint64_t address, std::uint64_t function, Loaded tables,
                            Layout layout) {
   if (address < tables.address || address - tables.address >= tables.data.size()) return 0;
@@ -62,7 +62,7 @@ Frames read_frames(Loaded frames, Loaded tables, Layout layout) {
     if (!fde) continue;
     const auto length = fde->getLength();
     const auto left = frames.data.size() - std::min(frames.data.size(), fde->getOffset() + 4);
-    if (length > left) continue;  // LLVM keeps what it read of an entry
+    if (length > left) continue;  // LLVM keeps the part of an entry that it has read
     result.offset.push_back(fde->getOffset());
     result.size.push_back(length + 4);
     result.function.push_back(fde->getInitialLocation());

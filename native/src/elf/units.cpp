@@ -17,7 +17,7 @@ namespace {
 
 using Buffers = llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>>;
 
-// More than debug information expands to: zeros compress to a thousandth.
+// Above the expansion of any debug information: zeros compress to a thousandth.
 constexpr std::uint64_t most_expansion = 64;
 
 std::unique_ptr<llvm::MemoryBuffer> expand(llvm::StringRef name, llvm::StringRef data,
@@ -35,7 +35,7 @@ std::unique_ptr<llvm::MemoryBuffer> expand(llvm::StringRef name, llvm::StringRef
   return llvm::MemoryBuffer::getMemBufferCopy({contents.data(), contents.size()}, name);
 }
 
-// The form of older GNU tools: letters, the size with its highest byte first, and zlib's bytes.
+// The format of older GNU tools: letters, the big-endian size, and zlib's bytes.
 std::unique_ptr<llvm::MemoryBuffer> expand_old(llvm::StringRef name, llvm::StringRef data) {
   if (!data.consume_front("ZLIB") || data.size() < 8) return nullptr;
   const auto size = llvm::support::endian::read64be(data.data());

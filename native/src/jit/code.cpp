@@ -24,7 +24,7 @@ namespace {
 using llvm::orc::ExecutorAddr;
 using llvm::orc::LLJIT;
 
-// What the linker said last on this thread: the error of a lookup names only what depends on it.
+// The linker's last message on this thread: the error of a lookup names only the dependent symbols.
 thread_local std::string reported;
 
 std::string told(llvm::Error error) {
@@ -43,7 +43,7 @@ void check(llvm::Error error) {
   if (error) throw LinkError(told(std::move(error)));
 }
 
-// Links every module, each into a library of its own. Never destroyed: code may outlive what a
+// Link every module into a separate library. Never destroyed: code may outlive the objects that a
 // process destroys at its end.
 LLJIT& linker() {
   static LLJIT* jit = [] {
@@ -66,8 +66,8 @@ double since(std::chrono::steady_clock::time_point& last) {
   return seconds;
 }
 
-// What makes code of one module after the other: to build its list of passes takes longer than to
-// run it on a short module.
+// Generates code for one module after the other: building its list of passes takes longer than
+// running it on a short module.
 struct Generator {
   std::unique_ptr<llvm::LLVMContext> context = make_context();
   std::unique_ptr<llvm::TargetMachine> machine;
@@ -85,7 +85,8 @@ struct Generator {
   }
 };
 
-// The constants of a context stay as long as it does, so a generator is made anew now and then.
+// The constants of a context live as long as it does, so a generator is replaced after this many
+// uses.
 constexpr int most_uses = 64;
 
 // Unused generators, by level. Never destroyed, see `linker`.
@@ -196,7 +197,7 @@ constexpr std::size_t most_kept = 128;
 
 struct Cache {
   std::mutex mutex;
-  std::list<std::pair<Request, std::shared_ptr<const Code>>> kept;  // the latest used in front
+  std::list<std::pair<Request, std::shared_ptr<const Code>>> kept;  // most recently used first
   std::map<Request, decltype(kept)::iterator> places;
   CacheUse use;
 };

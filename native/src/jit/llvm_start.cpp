@@ -37,7 +37,7 @@ namespace {
 
 void give_up(void*, const char* reason, bool) { throw FatalError(reason); }
 
-// The default handler prints, and ends the process at an error.
+// The default handler prints errors and ends the process.
 struct Complaints : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
     if (info.getSeverity() == llvm::DS_Error) {
@@ -51,7 +51,7 @@ struct Complaints : llvm::DiagnosticHandler {
   }
 };
 
-// Asked once: under a hypervisor each of the many instructions that ask takes microseconds.
+// Queried once: under a hypervisor each of the many queries takes microseconds.
 const std::string& host_feature_list() {
   static const std::string list = [] {
     std::string joined;
@@ -65,7 +65,7 @@ const std::string& host_feature_list() {
   return list;
 }
 
-// Work goes in by `entrance`, so that who waits for all to come out sees nobody new go in.
+// Work enters through `entrance`, so that no new work enters while a thread waits for all to leave.
 struct Gate {
   std::mutex entrance;
   std::shared_mutex working;
@@ -90,7 +90,7 @@ Gate& gate() {
   return *made;
 }
 
-// How many guards this thread holds: code may be freed where some is made.
+// The number of guards that this thread holds: code may be freed where other code is compiled.
 thread_local int inside = 0;
 
 [[maybe_unused]] const int watches_forks = pthread_atfork(
@@ -100,12 +100,13 @@ thread_local int inside = 0;
     [] {
       if (inside == 0) gate().open();
     },
-    [] {  // the copy has one thread, which holds what it held
+    [] {  // the copy has one thread, which keeps its guards
       new (&gate()) Gate;
       if (inside > 0) gate().go_in();
     });
 
-// What a pipeline runs with. Destroyed in reverse: outer analyses hold proxies into inner ones.
+// The analyses and passes of a pipeline. Destroyed in reverse: outer analyses hold proxies into
+// inner ones.
 struct Optimiser {
   explicit Optimiser(llvm::TargetMachine& machine) : builder(&machine) {
     builder.registerModuleAnalyses(modules);

@@ -22,8 +22,8 @@ struct Job {
   std::int64_t count = 0;
 };
 
-// How often a thread looks for the next loop before it sleeps: some microseconds, about what it
-// takes to wake one.
+// The number of times that a thread checks for the next loop before it sleeps: some microseconds,
+// about the time of a wake-up.
 constexpr int looks = 2000;
 
 class Pool {
@@ -53,7 +53,7 @@ class Pool {
     finished_.wait(lock, [this] { return waiting_for_.load(std::memory_order_acquire) == 0; });
   }
 
-  // The threads of an earlier size end; the pool itself stays, since they may still look at it.
+  // End the threads of an earlier size; the pool itself stays, because they may still read it.
   void retire() {
     {
       std::lock_guard lock(mutex_);
@@ -87,10 +87,10 @@ thread_local bool inside = false;
 std::atomic<int> wanted = 0;
 // Never freed, see `retire`.
 Pool* pool = nullptr;
-// Who may use the pool. Never destroyed: code may run while a process ends.
+// Protects the pool. Never destroyed: code may run while a process ends.
 std::mutex* door = new std::mutex;
 
-// A forked process has none of the pool's threads, nor the thread that held the lock.
+// A forked process has neither the pool's threads nor the thread that held the lock.
 void forget_pool() {
   pool = nullptr;
   door = new std::mutex;
@@ -114,7 +114,8 @@ void Pool::serve(int part) {
       job = job_;
     }
     run_part(job, part);
-    // Under the lock, or the caller could miss the word between its look and its sleep.
+    // Under the lock, or the caller could miss the notification between its last check and its
+    // sleep.
     std::lock_guard lock(mutex_);
     if (waiting_for_.fetch_sub(1, std::memory_order_acq_rel) == 1) finished_.notify_one();
   }

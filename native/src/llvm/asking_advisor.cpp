@@ -19,8 +19,8 @@ using ::llvm::CallBase;
 using ::llvm::FeatureIndex;
 using ::llvm::Function;
 
-// Assumptions that are looked up here are not kept: a pass that finds some there already might do
-// another thing than without us.
+// Assumptions that are computed here are not cached: a pass that finds cached ones might behave
+// differently than without us.
 class Assumptions {
  public:
   explicit Assumptions(::llvm::TargetTransformInfo& target) : target_(target) {}
@@ -36,10 +36,11 @@ class Assumptions {
   std::map<Function*, std::unique_ptr<::llvm::AssumptionCache>> caches_;
 };
 
-// LLVM puts no more than that on the stack of a function that calls itself.
+// LLVM allows at most this stack allocation when it inlines into a recursive function.
 constexpr std::uint64_t most_allocated = ::llvm::InlineConstants::TotalAllocaSizeRecursiveCaller;
 
-// What the analysis of a call gives up at, beside all that isInlineViable() finds.
+// Return whether the analysis of a call gives up at this instruction, for reasons that
+// isInlineViable() does not check.
 bool stands_in_the_way(const ::llvm::Instruction& instruction, std::uint64_t& allocated) {
   if (const auto* call = ::llvm::dyn_cast<CallBase>(&instruction)) return call->cannotDuplicate();
   const auto* const alloca = ::llvm::dyn_cast<::llvm::AllocaInst>(&instruction);
@@ -72,7 +73,7 @@ PlainlyInlinable::Result PlainlyInlinable::run(Function& function,
   return {true};
 }
 
-// Tells what became of LLVM's own advice as well, for its remarks.
+// Also records the outcome for LLVM's own advice, for its remarks.
 class AskingAdvisor::Advice : public ::llvm::InlineAdvice {
  public:
   Advice(AskingAdvisor& advisor, CallBase& call, ::llvm::OptimizationRemarkEmitter& remarks,
@@ -145,7 +146,7 @@ std::unique_ptr<::llvm::InlineAdvice> AskingAdvisor::getAdviceImpl(CallBase& cal
   auto standard = standard_.getAdvice(call);
   bool recommended = standard->isInliningRecommended();
   if (may_be_asked(call, recommended)) {
-    // Looked up before the answer, as LLVM's own learned inliner does.
+    // Computed before the answer, as in LLVM's own learned inliner.
     graph_.facts(*call.getCaller());
     graph_.facts(*call.getCalledFunction());
     recommended = ask_({this, &call, recommended});

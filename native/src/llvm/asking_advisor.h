@@ -15,8 +15,8 @@ namespace compiler_gym::llvm {
 
 class AskingAdvisor;
 
-// Whether nothing in a function can stand in the way of inlining it, wherever it is called and
-// with whatever arguments. Where it is false, LLVM's cost estimate of each call knows.
+// True if nothing in a function can prevent inlining it, at any call and with any arguments. If
+// false, LLVM's cost estimate decides for each call.
 class PlainlyInlinable : public ::llvm::AnalysisInfoMixin<PlainlyInlinable> {
  public:
   struct Result {
@@ -29,17 +29,17 @@ class PlainlyInlinable : public ::llvm::AnalysisInfoMixin<PlainlyInlinable> {
   static ::llvm::AnalysisKey Key;
 };
 
-// A call that may be inlined and need not be.
+// A call whose inlining is possible but not mandatory.
 struct InlineQuestion {
   AskingAdvisor* advisor;
   ::llvm::CallBase* call;
   bool standard;  // LLVM's own choice
 };
 
-// The function analyses have a FunctionFactsAnalysis and a PlainlyInlinable.
+// The function analyses must have a FunctionFactsAnalysis and a PlainlyInlinable.
 class AskingAdvisor : public ::llvm::InlineAdvisor {
  public:
-  // Returns whether to inline.
+  // Return whether to inline.
   using Ask = std::function<bool(const InlineQuestion&)>;
 
   AskingAdvisor(::llvm::Module& module, ::llvm::FunctionAnalysisManager& analyses,
@@ -48,9 +48,9 @@ class AskingAdvisor : public ::llvm::InlineAdvisor {
   void onPassEntry(::llvm::LazyCallGraph::SCC* component) override;
   void onPassExit(::llvm::LazyCallGraph::SCC* component) override;
 
-  // Changes nothing, so that it does not matter whether anybody looks.
+  // Changes nothing, so the result of the run does not depend on whether it is called.
   InlineFeatures features(const InlineQuestion& question);
-  // How many instructions may have come since it was last called.
+  // Return an upper bound of the instructions added since the last call.
   std::int64_t take_growth();
 
  private:

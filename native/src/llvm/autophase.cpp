@@ -115,15 +115,15 @@ constexpr Opcode counted_opcodes[] = {
 constexpr unsigned memory_opcodes[] = {Op::GetElementPtr, Op::Load,   Op::Store,
                                        Op::Call,          Op::Invoke, Op::Alloca};
 
-// What UnaryInstruction stands for.
+// The opcodes that UnaryInstruction covers.
 constexpr bool is_unary(unsigned opcode) {
   return opcode == Op::FNeg || (opcode >= Op::CastOpsBegin && opcode < Op::CastOpsEnd) ||
          opcode == Op::Alloca || opcode == Op::Load || opcode == Op::VAArg ||
          opcode == Op::ExtractValue || opcode == Op::Freeze;
 }
 
-// Counts what instructions refer to. Whether an operand is a number is what a processor
-// guesses wrong, at ten times the price of counting it: numbers are set aside without asking.
+// Counts references in instructions. A processor mispredicts whether an operand is a number, at ten
+// times the cost of counting it: numbers are set aside without a branch.
 class ReferenceCounter {
  public:
   explicit ReferenceCounter(Autophase& out) : out_(out) {}
@@ -152,7 +152,7 @@ class ReferenceCounter {
     }
   }
 
-  // Count what was set aside.
+  // Count the operands that were set aside.
   void finish() {
     for (std::size_t i = 0; i < used_; ++i) count(*cast<::llvm::ConstantInt>(numbers_[i]));
     used_ = 0;
@@ -177,7 +177,7 @@ class ReferenceCounter {
   std::size_t used_ = 0;
 };
 
-// Walks a module once; what follows from opcodes alone is added up at the end.
+// Walks a module once; the counts that depend only on opcodes are added at the end.
 class AutophaseCounter {
  public:
   void add(const ::llvm::Function& function) {
@@ -201,7 +201,7 @@ class AutophaseCounter {
   }
 
  private:
-  // A block's successors end at `targets`.
+  // The successors of a block end at `targets`.
   struct End {
     unsigned block;
     std::size_t targets;
@@ -214,7 +214,7 @@ class AutophaseCounter {
     for (const auto& instruction : block) {
       last = &instruction;
       ++size;
-      // Instructions mostly lie in memory in their order; where not, nothing is lost.
+      // Instructions usually lie in memory in their order; otherwise the prefetch does no harm.
       const auto* ahead = reinterpret_cast<const char*>(&instruction) + 1024;
       __builtin_prefetch(ahead);
       __builtin_prefetch(ahead + 64);
@@ -231,7 +231,7 @@ class AutophaseCounter {
     ++out_[phis == 0 ? BBNoPhi : phis <= 3 ? BB03Phi : BBHiPhi];
     if (phi_arguments > 0) ++out_[phi_arguments > 5 ? BBNumArgsHi : BBNumArgsLo];
     if (size <= 500) ++out_[size < 15 ? BlockLow : BlockMid];
-    // IR that does not verify may lack the end of a block.
+    // IR that does not verify may lack a terminator.
     if (last && last->isTerminator()) note_successors(block, *last);
   }
 

@@ -14,7 +14,7 @@
 namespace compiler_gym::llvm {
 namespace {
 
-// A function with a body that the instruction calls by name.
+// The function with a body that the instruction calls by name, or null.
 ::llvm::Function* called_by(::llvm::Instruction& instruction) {
   auto* const call = ::llvm::dyn_cast<::llvm::CallBase>(&instruction);
   auto* const callee = call ? call->getCalledFunction() : nullptr;
@@ -68,7 +68,7 @@ CallGraphFacts::CallGraphFacts(::llvm::Module& module, ::llvm::FunctionAnalysisM
   functions_ = static_cast<std::int64_t>(known_.size());
 }
 
-// From callees to callers: what has no level yet is in the same component.
+// From callees to callers: a callee without a level is in the same component.
 void CallGraphFacts::find_levels(::llvm::Module& module) {
   const auto graph = make_fragile<::llvm::CallGraph>(module);
   for (auto component = ::llvm::scc_begin(graph.get()); !component.isAtEnd(); ++component) {
@@ -90,7 +90,7 @@ void CallGraphFacts::find_levels(::llvm::Module& module) {
 
 void CallGraphFacts::enter(const ::llvm::LazyCallGraph::SCC& component) {
   facts_.clear();
-  // Passes have run on the last component since. What they added is next to it.
+  // Passes have run on the last component since then. Functions that they added are next to it.
   while (!last_component_.empty()) {
     const Node* const node = *last_component_.begin();
     last_component_.erase(node);

@@ -1,8 +1,8 @@
-// What LLVM's learned inliner knows of functions and of the call graph while it inlines.
+// The facts about functions and the call graph that LLVM's learned inliner uses while it inlines.
 //
-// The numbers are those of LLVM's MLInlineAdvisor, as old as they are there: some are looked up
-// once for a component of the call graph, although inlining changes them. A test compares them
-// with what opt sends to a model.
+// The numbers are those of LLVM's MLInlineAdvisor, and equally outdated: some are computed once for
+// a component of the call graph, although inlining changes them. A test compares them with those
+// that opt sends to a model.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace compiler_gym::llvm {
 
-// Of the blocks that the entry may reach.
+// Counts over the blocks that the entry may reach.
 struct FunctionFacts {
   std::int64_t blocks = 0;
   std::int64_t conditional_blocks = 0;  // successors of conditional branches and of switches
   std::int64_t local_calls = 0;         // direct calls of functions that have a body
   std::int64_t instructions = 0;
-  std::int64_t uses = 0;  // of the function, and one more if others may see it
+  std::int64_t uses = 0;  // of the function, plus one if it is visible outside the module
 };
 FunctionFacts facts_of(const ::llvm::Function& function);
 
-// Keeps them as long as LLVM keeps its own FunctionPropertiesAnalysis.
+// Cached as long as LLVM caches its own FunctionPropertiesAnalysis.
 class FunctionFactsAnalysis : public ::llvm::AnalysisInfoMixin<FunctionFactsAnalysis> {
  public:
   using Result = FunctionFacts;
@@ -38,18 +38,18 @@ class FunctionFactsAnalysis : public ::llvm::AnalysisInfoMixin<FunctionFactsAnal
 
 class CallGraphFacts {
  public:
-  // `analyses` has a FunctionFactsAnalysis.
+  // `analyses` must have a FunctionFactsAnalysis.
   CallGraphFacts(::llvm::Module& module, ::llvm::FunctionAnalysisManager& analyses);
 
-  // When the inliner begins and ends its work on a component of the call graph.
+  // Called when the inliner begins and ends its work on a component of the call graph.
   void enter(const ::llvm::LazyCallGraph::SCC& component);
   void leave(const ::llvm::LazyCallGraph::SCC& component);
-  // After a call was inlined; `calls_before` is the sum of their local calls before it.
+  // Called after a call was inlined; `calls_before` is the sum of their local calls before that.
   void inlined(::llvm::Function& caller, ::llvm::Function& callee, bool is_callee_gone,
                std::int64_t calls_before);
 
   const FunctionFacts& facts(::llvm::Function& function);
-  // How far it is above the functions that call none.
+  // The height of the function above the functions without calls.
   std::int64_t level(const ::llvm::Function& function) const;
   std::int64_t functions() const { return functions_; }
   std::int64_t calls() const { return calls_; }

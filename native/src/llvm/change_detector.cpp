@@ -11,7 +11,7 @@ namespace compiler_gym::llvm {
 
 namespace {
 
-// The function that a unit lies in; none for modules and components of the call graph.
+// The function that contains a unit; null for modules and components of the call graph.
 const ::llvm::Function* function_of(const ::llvm::Any& unit) {
   if (const auto* held = ::llvm::any_cast<const ::llvm::Function*>(&unit)) return *held;
   if (const auto* loop = ::llvm::any_cast<const ::llvm::Loop*>(&unit)) {
@@ -26,7 +26,7 @@ bool is_all_reachable(const ::llvm::Function& function) {
   return reached.size() == function.size();
 }
 
-// They run other passes, of which each is heard of, and do nothing themselves.
+// Pass managers only run other passes, each of which is reported separately.
 bool is_manager(::llvm::StringRef pass) {
   return pass.starts_with("PassManager<") || pass.ends_with("PassAdaptor") ||
          pass.starts_with("RepeatedPass<") || pass.starts_with("RequireAnalysisPass<") ||
@@ -47,7 +47,7 @@ void ChangeDetector::listen_to(::llvm::PassInstrumentationCallbacks& callbacks) 
       [this](::llvm::StringRef pass, ::llvm::Any, const ::llvm::PreservedAnalyses& preserved) {
         after(pass, preserved.areAllPreserved());
       });
-  // The unit is gone.
+  // The unit no longer exists.
   callbacks.registerAfterPassInvalidatedCallback(
       [this](::llvm::StringRef pass, const ::llvm::PreservedAnalyses&) {
         after(pass, /*vouched=*/false);
@@ -89,7 +89,7 @@ void ChangeDetector::after(::llvm::StringRef pass, bool vouched) {
   changed_ |= word.trust.something && is_one_pass_ && !vouched;
 }
 
-// A pass gives its name by the same address each time.
+// A pass returns its name at the same address each time.
 const ChangeDetector::Word& ChangeDetector::word_of(::llvm::StringRef pass) {
   const auto [place, is_new] = words_.try_emplace(pass.data());
   if (is_new) place->second = {is_manager(pass), trust_in(pass)};

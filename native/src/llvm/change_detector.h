@@ -1,9 +1,9 @@
-// Says whether a run of passes changed a module, exactly.
+// Detects whether a run of passes changed a module, exactly.
 //
-// LLVM tells which pass runs, and afterwards whether it preserved all analyses. That is taken as
-// "changed nothing" from passes that were measured to say so only when it is true, and the opposite
-// as "changed something" from passes of which that is so (trusted_passes.h). Where a pass that is
-// not believed ran, all of the module is hashed before it and in the end.
+// LLVM reports which pass runs, and afterwards whether it preserved all analyses. That report is
+// taken as "changed nothing" from passes that were measured to give it only when it is true, and
+// the opposite report as "changed something" likewise (trusted_passes.h). If an untrusted pass
+// runs, the whole module is hashed before it and at the end.
 #pragma once
 
 #include <functional>
@@ -19,26 +19,25 @@ namespace compiler_gym::llvm {
 
 class ChangeDetector {
  public:
-  // Hashes the module as it is when it is called.
+  // Hash the module in its current state.
   using Whole = std::function<IrHash()>;
-  // Called after each pass that is not a pass manager, with its report; null for none.
+  // Called after each pass that is not a pass manager, with its report; null for no listener.
   using Listener = std::function<void(::llvm::StringRef pass, bool vouched)>;
 
-  // All must outlive it. What is done here is noted in `timing` if there is one.
+  // Both must outlive it. The time spent here is recorded in `timing` if there is one.
   explicit ChangeDetector(Whole whole, PassTiming* timing = nullptr);
 
   void listen_to(::llvm::PassInstrumentationCallbacks& callbacks);
 
-  // Passes run between these two. `is_one_pass` promises that nothing undoes what was done:
-  // what differs once differs in the end.
-  // With `is_asked` false nothing is hashed: the answer is then whether a pass may have
-  // changed something.
+  // Passes run between these two. `is_one_pass` promises that no change is undone: a difference at
+  // any time remains at the end. With `is_asked` false nothing is hashed: the answer is then
+  // whether a pass may have changed something.
   void begin(bool is_one_pass, bool is_asked = true, Listener listener = nullptr);
   bool any_claim() const { return any_claim_; }
   bool changed();
 
  private:
-  // What the word of a pass is worth.
+  // The reliability of a pass's report.
   struct Word {
     bool is_manager = false;
     Trust trust;
@@ -51,7 +50,7 @@ class ChangeDetector {
   Whole whole_;
   PassTiming* timing_;
 
-  // This run.
+  // State of the current run.
   bool is_one_pass_ = false;
   bool changed_ = false;
   bool any_claim_ = false;

@@ -25,7 +25,7 @@ constexpr unsigned refused[] = {
     428,  // open_tree
 };
 
-// Both are of this thread alone.
+// Both apply to this thread alone.
 bool close_this_thread() {
   if (own_architecture == 0) return false;
   std::vector<sock_filter> steps{

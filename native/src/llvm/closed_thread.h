@@ -1,13 +1,13 @@
-// A thread in which no file can be opened.
+// A thread that cannot open files.
 #pragma once
 
 #include <functional>
 
 namespace compiler_gym::llvm {
 
-// Runs `work` in a thread of its own, for which the kernel refuses to open files, to connect and
-// to start programs. What `work` throws is thrown here. Returns false, and runs nothing, where the
-// kernel does not do that.
+// Run `work` in a separate thread, for which the kernel refuses to open files, to connect and to
+// start programs. Exceptions of `work` are rethrown here. Return false, and run nothing, if the
+// kernel does not support that.
 bool run_without_files(const std::function<void()>& work);
 
 }  // namespace compiler_gym::llvm

@@ -58,7 +58,7 @@ bool is_scalable(const ::llvm::Instruction& instruction) {
   return call && call->getIntrinsicID() == ::llvm::Intrinsic::vscale;
 }
 
-// LLVM's selection of x86 instructions ends the process where it meets one of these.
+// LLVM's selection of x86 instructions ends the process if it meets one of these.
 void refuse_scalable_vectors(const ::llvm::Module& module) {
   for (const auto& function : module) {
     const bool is_met =
@@ -90,8 +90,8 @@ bool has_assembly(const ::llvm::Module& module) {
          });
 }
 
-// What an assembler reads can be spelt in many ways, macros among them: it is kept from opening
-// any file, whatever it is told.
+// Assembler has many spellings for opening a file, including macros: the kernel refuses to open
+// any.
 void run_passes(Compilation& compilation) {
   const auto run = [&] { compilation.passes.run(*compilation.module); };
   if (assembly_may_read || !has_assembly(*compilation.module)) return run();
@@ -107,7 +107,7 @@ bool tried_to_read(const std::string& errors) {
                                 errors.find("Could not find include file") != std::string::npos);
 }
 
-// Where a linker of RISC-V may shorten code, the assembler leaves it to tell how long a block is.
+// If a RISC-V linker may shorten code, the assembler cannot compute the size of a block.
 void leave_nothing_to_the_linker(::llvm::Module& module) {
   for (auto& function : module) {
     auto features = function.getFnAttribute("target-features").getValueAsString().str();
@@ -119,7 +119,7 @@ void leave_nothing_to_the_linker(::llvm::Module& module) {
 }
 
 // Passes without which code generation fails, by the intrinsics that need them. clang runs them at
-// every level, so that a user's sequence of passes need not hold them.
+// every level, so a user's sequence of passes need not include them.
 struct Lowering {
   const char* prefix;
   const char* pipeline;
@@ -129,7 +129,7 @@ constexpr Lowering lowerings[] = {
     {"llvm.coro.", "coro-cond(coro-early,cgscc(coro-split),coro-cleanup,globaldce)"},
     {"llvm.matrix.", "function(lower-matrix-intrinsics)"},
     {"llvm.type.checked.load", "wholeprogramdevirt"},
-    {"llvm.type.test", "lowertypetests"},  // those of the pass before it, too
+    {"llvm.type.test", "lowertypetests"},  // including those from the pass before it
     {"llvm.instrprof.", "instrprof"},
     {"llvm.experimental.guard", "function(lower-guard-intrinsic)"},
 };
@@ -146,7 +146,7 @@ void lower_intrinsics(::llvm::Module& module) {
   }
 }
 
-// What LLVM would crash on rather than refuse.
+// Refuse IR on which LLVM would crash.
 void refuse_unsplit_coroutines(const ::llvm::Module& module) {
   for (const auto& function : module) {
     if (function.use_empty() || !function.getName().starts_with("llvm.coro.")) continue;
@@ -163,10 +163,10 @@ std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   collect_errors(context, errors);
   ::llvm::SmallString<0> object;
   ::llvm::raw_svector_ostream out(object);
-  // Code generation rewrites the module: it gets one of its own, read from the
-  // bytes so that the result follows from them alone.
+  // Code generation rewrites the module: it gets a separate one, read from the bytes so that the
+  // result depends on them alone.
   module = read_module(bitcode, "", context);
-  // As llc does: a module that names no machine gets code for this one.
+  // Like llc: a module without a triple gets code for this one.
   if (module->getTargetTriple().empty()) {
     module->setTargetTriple(::llvm::Triple(known_machines().front().triple));
   }
@@ -193,7 +193,7 @@ std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   }
   if (extra == Extra::Sections) {
     machine->Options.FunctionSections = machine->Options.DataSections = true;
-    machine->Options.EmitAddrsig = true;  // without it a linker that folds safely folds nothing
+    machine->Options.EmitAddrsig = true;  // without it, a linker that folds safely folds nothing
   }
   module->setDataLayout(machine->createDataLayout());
   lower_intrinsics(*module);
@@ -215,8 +215,8 @@ std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   return object.str().str();
 }
 
-// Code is generated from a copy in a context of its own: when LLVM gives up on it, the module that
-// was asked about is as it was, and its session goes on.
+// Code is generated from a copy in a separate context: if LLVM gives up on it, the module stays
+// unchanged, and its session continues.
 std::string emit(std::string_view bitcode, Extra extra) {
   try {
     return emit_unguarded(bitcode, extra);

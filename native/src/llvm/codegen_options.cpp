@@ -54,7 +54,7 @@ ChosenOptions chosen_options_of(const ::llvm::Module& module) {
   ChosenOptions chosen;
   const auto* node = module.getNamedMetadata(codegen_node);
   if (node == nullptr) return chosen;
-  // Modules that were linked bring a node each: the last counts.
+  // Linked modules contribute a node each: the last one counts.
   for (const auto* texts : node->operands()) {
     for (const auto& operand : texts->operands()) {
       const auto* text = ::llvm::dyn_cast_or_null<::llvm::MDString>(operand.get());

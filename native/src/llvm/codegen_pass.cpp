@@ -12,7 +12,7 @@ class CodegenOptionsPass : public ::llvm::PassInfoMixin<CodegenOptionsPass> {
   explicit CodegenOptionsPass(std::string text) : text_(std::move(text)) {}
 
   ::llvm::PreservedAnalyses run(::llvm::Module& module, ::llvm::ModuleAnalysisManager&) {
-    // Nothing may be thrown through LLVM: it would leave what it was doing undone.
+    // Exceptions must not unwind through LLVM: it would not finish its work.
     try {
       auto chosen = chosen_options_of(module);
       read_options(text_, chosen);

@@ -5,7 +5,7 @@
 
 namespace compiler_gym::llvm {
 
-// Lets pipelines that `builder` reads name the pass.
+// Let pipelines that `builder` parses name the pass.
 void register_codegen_pass(::llvm::PassBuilder& builder);
 
 }  // namespace compiler_gym::llvm

@@ -16,10 +16,10 @@
 namespace compiler_gym::llvm {
 namespace {
 
-// Twice what a main thread has: the frames of LLVM's passes are the same, and only what is
-// touched takes memory.
+// Twice the size of a main thread's stack: the frames of LLVM's passes are the same, and only
+// touched pages take memory.
 constexpr std::size_t stack_size = std::size_t{16} << 20;
-// Whoever overruns the stack meets it, and ends as on any other stack.
+// A stack overflow hits it and ends as on any other stack.
 constexpr std::size_t guard_size = std::size_t{64} << 10;
 
 char* new_stack() {
@@ -31,7 +31,7 @@ char* new_stack() {
     throw std::bad_alloc();
   }
 #if defined(__SANITIZE_ADDRESS__)
-  // The frames of a stack that was here before have left their marks.
+  // The frames of an earlier stack have left their marks at this address.
   __asan_unpoison_memory_region(memory, guard_size + stack_size);
 #endif
   return static_cast<char*>(memory);
@@ -45,7 +45,7 @@ Coroutine::Coroutine(std::function<void()> work) : work_(std::move(work)), memor
   inside_.uc_stack.ss_size = stack_size;
   inside_.uc_link = nullptr;
   const auto self = reinterpret_cast<std::uintptr_t>(this);
-  // Its arguments are of type int: a pointer is two of them.
+  // makecontext passes arguments of type int: a pointer needs two.
   makecontext(&inside_, reinterpret_cast<void (*)()>(&Coroutine::enter), 2,
               static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
 }
@@ -101,7 +101,7 @@ void Coroutine::switch_to(ucontext_t& from, ucontext_t& to, bool inwards) {
 #endif
 }
 
-// The first thing done on the inner stack after every switch to it.
+// Run first on the inner stack after every switch to it.
 void Coroutine::arrive() {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake_stack_, &outer_stack_, &outer_size_);

@@ -1,8 +1,7 @@
-// Work on a stack of its own, which stops in its middle and goes on later.
+// Work on a separate stack that can be suspended and resumed.
 //
-// It runs on the thread of whoever resumes it, and its stack is memory like any other: a copy of
-// the process, made while the work is paused, goes on from the same place. A thread would not be
-// copied.
+// It runs on the thread that resumes it, and its stack is ordinary memory: a copy of the process
+// made while the work is suspended continues from the same place. A thread would not be copied.
 #pragma once
 
 #include <ucontext.h>
@@ -14,7 +13,7 @@ namespace compiler_gym::llvm {
 
 class Coroutine {
  public:
-  // Throws std::bad_alloc if there is no room for a stack.
+  // Throws std::bad_alloc if there is no memory for a stack.
   explicit Coroutine(std::function<void()> work);
   // The stack of unfinished work is not freed, because pointers into it may still exist. Callers
   // should finish the work first if they can.
@@ -22,9 +21,9 @@ class Coroutine {
   Coroutine(const Coroutine&) = delete;
   Coroutine& operator=(const Coroutine&) = delete;
 
-  // Go on until the work pauses or is over. What it throws ends it, and is thrown here.
+  // Continue until the work pauses or is over. An exception ends the work and is rethrown here.
   void resume();
-  // Only from the work: return from resume(), and from here when it is called again.
+  // Only called by the work: return from resume(), and continue here at the next resume().
   void pause();
   bool is_over() const { return over_; }
 
@@ -39,11 +38,11 @@ class Coroutine {
   ucontext_t outside_{};
   std::exception_ptr error_;
   bool over_ = false;
-  // What LLVM would print of its own stack after a crash: a list through both stacks.
+  // LLVM's list of stack entries for crash messages, which spans both stacks.
   const void* trace_inside_ = nullptr;
-  // What the work holds of LLVM's options: nobody waits for work that is paused.
+  // The guards of LLVM's options that the work holds: suspended work must block no other thread.
   int options_inside_ = 0;
-  // What the address sanitizer wants to know of a switch.
+  // The address sanitizer's state for a switch of stacks.
   void* fake_stack_ = nullptr;
   const void* outer_stack_ = nullptr;
   std::size_t outer_size_ = 0;

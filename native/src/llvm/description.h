@@ -1,7 +1,7 @@
-// How a module is described, part by part, to a WordStream.
+// Describes a module, part by part, to a WordStream.
 //
-// What lies within a function is numbered by first mention. What functions share
-// is for `Reader` to name, which derives from this (fingerprint.h). It has
+// The contents of a function are numbered by first mention. Objects that functions share are named
+// by `Reader`, which derives from this (fingerprint.h). It has
 //
 //   type(const Type*), attributes(AttributeList), constant(const Value&),
 //   constant_use(const Use&), metadata(const Metadata*), block_address(const BlockAddress&)

@@ -1,4 +1,4 @@
-// How constants and metadata are described, see description.h.
+// Describes constants and metadata, see description.h.
 #pragma once
 
 #include "description.h"
@@ -96,7 +96,7 @@ void Description<Reader>::attachments(const Owner& owner) {
   }
 }
 
-// Kinds that LLVM does not know by heart are numbered as a context meets them.
+// Kinds that are not built into LLVM are numbered in the order in which a context meets them.
 template <class Reader>
 void Description<Reader>::attachment_kind(unsigned kind, const ::llvm::LLVMContext& context) {
   if (kind < fixed_kinds) return out_.word(kind);

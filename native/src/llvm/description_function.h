@@ -1,4 +1,4 @@
-// How the bodies of functions are described, see description.h.
+// Describes the bodies of functions, see description.h.
 #pragma once
 
 #include "description.h"
@@ -50,7 +50,7 @@ void Description<Reader>::describe_instruction(const ::llvm::Instruction& instru
   if (instruction.getDebugLoc() || instruction.DebugMarker) has_debug_info_ = true;
 }
 
-// What operands, type and flags leave open.
+// The parts of an instruction that operands, type and flags do not determine.
 template <class Reader>
 void Description<Reader>::describe_details(const ::llvm::Instruction& instruction) {
   switch (instruction.getOpcode()) {
@@ -158,7 +158,7 @@ void Description<Reader>::describe_call(const ::llvm::CallBase& call) {
   }
 }
 
-// The order of uses, which one use does not have.
+// The order of uses, which matters if there are several.
 template <class Reader>
 void Description<Reader>::describe_uses(const ::llvm::Value& value) {
   if (value.use_empty() || value.hasOneUse()) return;
@@ -190,8 +190,8 @@ void Description<Reader>::operand(const ::llvm::Use& use) {
   }
 }
 
-// Like is_new(), numbers go by first mention, here without a description: the
-// definition repeats its number.
+// Number by first mention, like is_new(), but without a description: the definition repeats its
+// number.
 template <class Reader>
 void Description<Reader>::local(const ::llvm::Value& value) {
   const auto number = locals_.find_or_insert(&value, next_local_);

@@ -1,4 +1,4 @@
-// How symbols are described, see description.h.
+// Describes symbols, see description.h.
 #pragma once
 
 #include "description.h"
@@ -60,7 +60,7 @@ void Description<Reader>::describe_function(const ::llvm::Function& function) {
             function.hasPrefixData() << 18 | function.hasPrologueData() << 19 |
             function.isDeclaration() << 20);
   if (function.hasGC()) out_.text(function.getGC());
-  // The three share one operand list, where absent ones may leave a placeholder.
+  // The three share one operand list, in which missing ones may leave a placeholder.
   if (function.hasPersonalityFn()) self().outer_use(function.getOperandUse(0));
   if (function.hasPrefixData()) self().outer_use(function.getOperandUse(1));
   if (function.hasPrologueData()) self().outer_use(function.getOperandUse(2));

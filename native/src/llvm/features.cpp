@@ -9,7 +9,7 @@ namespace {
 
 using Op = ::llvm::Instruction;
 
-// Where an opcode is counted: after the three totals, ptrtoaddr with ptrtoint.
+// The index of an opcode: after the three totals, with ptrtoaddr counted as ptrtoint.
 constexpr std::size_t place_of(unsigned opcode) { return 2 + opcode - (opcode >= Op::PtrToAddr); }
 static_assert(place_of(Op::Freeze) + 1 == inst_count_size);
 

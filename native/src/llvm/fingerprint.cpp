@@ -9,8 +9,8 @@
 namespace compiler_gym::llvm {
 namespace {
 
-// Debug records have some thirty kinds of node with fields of their own. For
-// the few programs that carry them the bytes themselves are the description.
+// Debug records have some thirty kinds of node with individual fields. For the few programs that
+// contain them, the bytes themselves are the description.
 WordStream::Digest digest_of_bitcode(const ::llvm::Module& module) {
   WordStream out;
   out.text(bitcode_of(module));
@@ -42,7 +42,7 @@ void Fingerprint::describe(const ::llvm::Module& module) {
   out_.text(module.getDataLayoutStr());
   out_.text(module.getSourceFileName());
   out_.text(module.getModuleInlineAsm());
-  // Symbols refer to one another, so all have their numbers before any is described.
+  // Symbols refer to one another, so all are numbered before any is described.
   for (const auto& symbol : module.global_values()) {
     is_new(&symbol);
     if (symbol.hasNUsesOrMore(2)) used_constants_.push_back(&symbol);
@@ -82,7 +82,7 @@ void Fingerprint::describe_uses_of_constants() {
   for (const auto* value : used_constants_) {
     positions_.clear();
     for (const auto& use : value->uses()) {
-      // Constants outlive the code that used them: the walk does not meet those.
+      // Constants outlive the code that used them: the walk does not reach those uses.
       if (const auto* position = uses_.find(&use)) positions_.push_back(*position);
     }
     if (positions_.size() < 2) continue;
@@ -92,8 +92,7 @@ void Fingerprint::describe_uses_of_constants() {
   }
 }
 
-// Write the number of `key`; true when it is the first time, so that the caller
-// describes it.
+// Write the number of `key`; return true the first time, so that the caller describes it.
 bool Fingerprint::is_new(const void* key) {
   const auto number = shared_.find_or_insert(key, next_shared_);
   out_.word(number * 2 + 1);
@@ -109,7 +108,7 @@ void Fingerprint::constant(const ::llvm::Value& value) {
 }
 
 void Fingerprint::constant_use(const ::llvm::Use& use) {
-  // Only IR that does not verify leaves an operand out.
+  // Only IR that does not verify lacks an operand.
   if (!use) return out_.word(~0u);
   const ::llvm::Value& value = *use.get();
   if (value.hasUseList()) {
@@ -160,7 +159,7 @@ WordStream::Digest Fingerprint::digest_of_type(const ::llvm::Type* type) {
     out.word(pointer->getAddressSpace());
   } else if (const auto* vector = ::llvm::dyn_cast<::llvm::VectorType>(type)) {
     out.word(vector->getElementCount().getKnownMinValue());
-    // The element is no contained type of a vector.
+    // The element is not a contained type of a vector.
     out.digest(digest_of_type(vector->getElementType()));
   } else if (const auto* array = ::llvm::dyn_cast<::llvm::ArrayType>(type)) {
     out.wide(array->getNumElements());
@@ -189,7 +188,7 @@ WordStream::Digest Fingerprint::digest_of_attributes(::llvm::AttributeList list)
         out.word(one.getKindAsEnum());
         out.digest(digest_of_type(one.getValueAsType()));
       } else {
-        // Printed types may hold addresses; nothing else does.
+        // Printed types may contain addresses; no other attributes do.
         out.text(one.getAsString(/*InAttrGrp=*/true));
       }
     }
@@ -197,7 +196,7 @@ WordStream::Digest Fingerprint::digest_of_attributes(::llvm::AttributeList list)
   return out.finish();
 }
 
-// A block of another function has no number here: its place in that function does.
+// A block of another function has no number here: its position in that function identifies it.
 void Fingerprint::block_address(const ::llvm::BlockAddress& address) {
   auto& function = *address.getFunction();
   is_new(&function);

@@ -1,8 +1,7 @@
 // Walks a module in the order of its bitcode and describes it to a WordStream.
 //
-// Whatever is met for the first time gets the next number and is described on
-// the spot; later it is only its number. Nothing depends on addresses, so equal
-// IR gives equal words in every process.
+// Each object gets the next number and a description when it is first met; later only its number is
+// written. Nothing depends on addresses, so equal IR gives equal words in every process.
 #pragma once
 
 #include <array>
@@ -24,7 +23,7 @@ namespace compiler_gym::llvm {
 class Fingerprint : private Description<Fingerprint> {
  public:
   WordStream::Digest of(const ::llvm::Module& module);
-  // How many instructions the last module had: the walk meets them all anyway.
+  // The number of instructions in the last module: the walk visits them anyway.
   std::size_t instruction_count() const { return instruction_count_; }
 
  private:
@@ -47,7 +46,7 @@ class Fingerprint : private Description<Fingerprint> {
   void outer_use(const ::llvm::Use& use) { constant_use(use); }
   void outer_attachments(const ::llvm::GlobalObject& object) { attachments(object); }
 
-  // Numbers of what the whole module shares.
+  // Numbers of objects that the whole module shares.
   FlatTable shared_;
   std::uint32_t next_shared_ = 0;
   ::llvm::DenseMap<const ::llvm::Function*, std::uint32_t> expected_locals_;
@@ -59,7 +58,7 @@ class Fingerprint : private Description<Fingerprint> {
   std::vector<std::uint32_t> positions_;
   // Types and attribute lists live as long as their context and never change.
   ::llvm::DenseMap<const void*, WordStream::Digest> lasting_;
-  // Few types are used again and again: their numbers, where they were last seen.
+  // A few types are used repeatedly: a cache of their numbers.
   std::array<std::pair<const ::llvm::Type*, std::uint32_t>, 64> recent_types_{};
 };
 

@@ -11,20 +11,20 @@ namespace compiler_gym::llvm {
 
 class FlatTable {
  public:
-  // Forget everything and make room for `expected` keys.
+  // Remove all keys and make room for `expected` keys.
   void reset(std::size_t expected) {
     const std::size_t capacity = std::bit_ceil(expected * 2 + 16);
     if (slots_.size() < capacity) slots_.assign(capacity, {});
     set_capacity(capacity);
     size_ = 0;
-    // Stamp 0 marks slots that were never used, so it must not come round again.
+    // Stamp 0 marks slots that were never used, so it must not recur.
     if (++stamp_ == 0) {
       slots_.assign(slots_.size(), {});
       stamp_ = 1;
     }
   }
 
-  // The number kept for `key`, or nullptr.
+  // The number stored for `key`, or nullptr.
   const std::uint32_t* find(const void* key) const {
     for (std::size_t at = home(key);; at = (at + 1) & mask_) {
       const Slot& slot = slots_[at];
@@ -33,7 +33,7 @@ class FlatTable {
     }
   }
 
-  // The number kept for `key`; if there is none, `number` is kept.
+  // The number stored for `key`; if there is none, `number` is stored.
   std::uint32_t find_or_insert(const void* key, std::uint32_t number) {
     for (std::size_t at = home(key);; at = (at + 1) & mask_) {
       Slot& slot = slots_[at];
@@ -58,7 +58,7 @@ class FlatTable {
     shift_ = 64 - std::countr_zero(capacity);
   }
 
-  // The order of addresses never reaches a result: it decides only where a key lies.
+  // The order of addresses never affects a result: it only determines the slot of a key.
   std::size_t home(const void* key) const {
     return reinterpret_cast<std::uintptr_t>(key) * 0x9E3779B97F4A7C15u >> shift_;
   }

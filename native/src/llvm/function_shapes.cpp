@@ -18,7 +18,7 @@ using ::llvm::isa;
 
 namespace {
 
-// The last two bits of a word for an operand say what it is.
+// The last two bits of a word for an operand tell its kind.
 constexpr std::uint32_t local_operand = 0;
 constexpr std::uint32_t symbol_operand = 1;
 constexpr std::uint32_t other_operand = 2;
@@ -29,7 +29,7 @@ constexpr std::uint32_t intrinsic_operand = other_operand | 3 << 2;
 constexpr std::uint32_t missing_operand = other_operand | 4 << 2;
 constexpr std::uint32_t start_of_block = other_operand | 5 << 2;
 
-// A string or a table that has no name in the source: a constant, wherever it lies.
+// A string or a table without a name in the source: a constant, wherever it lies.
 bool is_literal(const ::llvm::GlobalValue& value) {
   const auto* variable = dyn_cast<::llvm::GlobalVariable>(&value);
   return variable && variable->isConstant() && variable->hasLocalLinkage() &&
@@ -140,14 +140,14 @@ class ShapeReader {
     }
   }
 
-  // The symbol that a constant is the address of, or of a part of.
+  // The symbol whose address, or part, a constant is.
   static const ::llvm::GlobalValue* symbol_in(const ::llvm::Value& value) {
     if (!value.getType()->isPointerTy()) return nullptr;
     const auto* symbol = dyn_cast<::llvm::GlobalValue>(value.stripInBoundsConstantOffsets());
     return symbol && !is_literal(*symbol) ? symbol : nullptr;
   }
 
-  // Numbers go by first mention.
+  // Number by first mention.
   void local(const ::llvm::Value& value) {
     const auto number = locals_.find_or_insert(&value, next_local_);
     next_local_ += number == next_local_;

@@ -197,8 +197,8 @@ class FunctionRow {
   Fragile<Loops> analyses_;
 };
 
-// LLVM leaves most properties at zero unless this option, which only its learned
-// inliner reads otherwise, is on.
+// LLVM leaves most properties at zero unless this option is on; its only other reader is its
+// learned inliner.
 void count_all_properties() { set_option("enable-detailed-function-properties", "true"); }
 
 constexpr std::size_t columns = opcodes + shapes + std::size(properties);
@@ -311,7 +311,7 @@ LoopForest loop_forest(const ::llvm::Module& module) {
 
 namespace {
 
-// Calls of defined functions by name, with how often each runs in one run of the caller.
+// Call of defined functions by name, with their frequency in one run of the caller.
 std::vector<std::pair<const ::llvm::Function*, double>> weighted_calls(
     const ::llvm::Function& function) {
   const auto known = make_fragile<Loops>(function);

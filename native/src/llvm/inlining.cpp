@@ -27,8 +27,8 @@ constexpr const char* feature_names[] = {
         "inlining_default"};
 static_assert(std::size(feature_names) == inline_features_size);
 
-// Passes other than the inliner make code grow too, and are not watched: so the module is counted
-// again after so many questions, whatever the inliner did.
+// Passes other than the inliner make code grow too, and are not watched: so the instructions of the
+// module are counted again after this many questions.
 constexpr std::size_t questions_between_counts = 64;
 
 std::string location_of(const ::llvm::Instruction& instruction) {
@@ -80,7 +80,7 @@ CallSite described(const ::llvm::CallBase& call, std::size_t number) {
 
 }  // namespace
 
-// It stays where it is: the coroutine and LLVM's callbacks point to it.
+// Not movable: the coroutine and LLVM's callbacks point to it.
 struct Inlining::Run {
   Run(::llvm::Module& module, Level level)
       : runner(runner_at(module, level)),
@@ -93,7 +93,7 @@ struct Inlining::Run {
         [this](::llvm::StringRef, ::llvm::Any) { return !is_given_up; });
   }
 
-  // LLVM takes a plain function here, which cannot know for whom it is called.
+  // LLVM takes a plain function here, which receives no context.
   static ::llvm::InlineAdvisor* make_advisor(::llvm::Module& module,
                                              ::llvm::FunctionAnalysisManager& analyses,
                                              ::llvm::InlineParams parameters,
@@ -146,7 +146,7 @@ struct Inlining::Run {
   std::vector<bool> decisions;
   bool is_given_up = false;
   std::size_t most_instructions = 0;
-  std::size_t counted = 0;  // at least as many as there are
+  std::size_t counted = 0;  // an upper bound
 };
 
 thread_local Inlining::Run* Inlining::Run::going_on = nullptr;
@@ -175,12 +175,12 @@ Inlining::~Inlining() {
   run_->is_given_up = true;
   try {
     go_on();
-  } catch (...) {  // nothing can report it, and everything that it may have damaged is leaked
+  } catch (...) {  // nothing can report it, and all objects that it may have damaged are leaked
     (void)run_.release();
   }
 }
 
-// After a fatal error LLVM's data is in an unknown condition, analyses and stack included.
+// After a fatal error LLVM's data is in an unknown state, including analyses and the stack.
 void Inlining::go_on() {
   try {
     module_.change([&](::llvm::Module& module) {
@@ -218,7 +218,7 @@ const std::vector<bool>& Inlining::decisions() const {
 
 void Inlining::limit_instructions(std::size_t most) {
   if (run_) run_->most_instructions = most;
-  if (run_) run_->counted = most + (most != 0);  // not known: it is counted at the next question
+  if (run_) run_->counted = most + (most != 0);  // unknown: counted at the next question
 }
 
 }  // namespace compiler_gym::llvm

@@ -16,7 +16,7 @@ struct Ir2VecVocabulary::Held {
 
 Ir2VecVocabulary::Ir2VecVocabulary(const std::string& path) {
   start();
-  // LLVM reads it from there only.
+  // LLVM reads it only from this option.
   const OtherOptions alone(OptionValues{{"ir2vec-vocab-path", path}});
   std::string errors;
   const auto context = make_fragile<::llvm::LLVMContext>();

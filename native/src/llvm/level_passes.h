@@ -1,4 +1,4 @@
-// The parts of apply_level(), for who runs a level's pipeline in another way.
+// The parts of apply_level(), for callers that run a level's pipeline in another way.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace compiler_gym::llvm {
 
-// What a level's pipeline is made and run by, with the level's tuning.
+// The pass runner for a level's pipeline, with the level's tuning.
 std::unique_ptr<PassRunner> runner_at(const ::llvm::Module& module, Level level);
 
 // Give every definition the attributes of `level`.

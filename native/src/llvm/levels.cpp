@@ -22,7 +22,7 @@ struct Marks {
   bool minsize = false;
 };
 
-// Functions and calls carry these marks alike: T is either.
+// T is a function or a call, which carry the same marks.
 template <typename T>
 void mark(T& marked, Attribute::AttrKind kind, bool wanted) {
   if (wanted) {
@@ -38,8 +38,8 @@ void mark(T& marked, Marks marks) {
   mark(marked, Attribute::MinSize, marks.minsize);
 }
 
-// Clang marks what it calls as well as what it defines; intrinsics and inline
-// assembly it leaves alone.
+// Clang marks the functions that it calls as well as those it defines, except intrinsics and inline
+// assembly.
 void mark_calls(::llvm::Function& function, Marks marks) {
   for (auto& block : function) {
     for (auto& instruction : block) {
@@ -70,7 +70,7 @@ void switch_off(::llvm::Module& module) {
   }
 }
 
-// Clang's driver and frontend decide these from the level, not PassBuilder.
+// Clang's driver and frontend derive these from the level, PassBuilder does not.
 ::llvm::PipelineTuningOptions tuning_of(Level level) {
   ::llvm::PipelineTuningOptions tuning;
   const bool above_one = level != Level::O0 && level != Level::O1;
@@ -106,8 +106,8 @@ OptimizationLevel linked_pipeline_of(Level level) {
   return tuning;
 }
 
-// Clang builds position-independent code where the module says so, and costs
-// that passes ask the target for depend on it.
+// Clang builds position-independent code if the module requests it, and the costs of a target
+// depend on it.
 std::optional<::llvm::Reloc::Model> relocation_of(const ::llvm::Module& module) {
   if (module.getPICLevel() == ::llvm::PICLevel::NotPIC) return ::llvm::Reloc::Static;
   return ::llvm::Reloc::PIC_;
@@ -117,24 +117,24 @@ PassRunner clang_runner(const ::llvm::Module& module, const ::llvm::PipelineTuni
   return {target_machine_for(module, relocation_of(module)), module.getTargetTriple(), tuning};
 }
 
-// What a linker reads is a file: the order of uses, on which passes depend, is that of its reader.
+// A linker reads a file: the order of uses, on which passes depend, is that of the file's reader.
 std::unique_ptr<::llvm::Module> through_a_file(const ::llvm::Module& module) {
   std::string bytes;
   ::llvm::raw_string_ostream out(bytes);
   ::llvm::WriteBitcodeToFile(module, out);
-  // A merged debug type would keep the scopes, and so the compile unit, of the module that goes.
+  // A merged debug type would keep the scopes, and so the compile unit, of the destroyed module.
   module.getContext().disableDebugTypeODRUniquing();
   return read_module(bytes, module.getModuleIdentifier(), module.getContext());
 }
 
-// Declarations lose them too: the attributes are to be gone from the file.
+// Also from declarations: the attributes must not be in the file.
 void take_marks_off(::llvm::Module& module) {
   choose_options(module, {});
   mark_module(module, {});
   for (auto& function : module) mark(function, Marks{});
 }
 
-// With opt's own target and tuning, which are not clang's.
+// Uses opt's target and tuning, which differ from clang's.
 void run_as_opt(::llvm::Module& module, const std::string& pipeline) {
   PassRunner runner(target_machine_for(module), module.getTargetTriple());
   runner.run(module, runner.parse(pipeline));
@@ -167,7 +167,7 @@ std::unique_ptr<PassRunner> runner_at(const ::llvm::Module& module, Level level)
 }
 
 void mark_for(::llvm::Module& module, Level level) {
-  choose_options(module, {});  // clang would make its code at the options that LLVM has
+  choose_options(module, {});  // clang would generate code with LLVM's default options
   if (level == Level::O0) {
     switch_off(module);
     return;

@@ -22,7 +22,7 @@ struct Workplace {
   ::llvm::LLVMContext context;
 };
 
-// Call `work` in a context of its own.
+// Call `work` in a separate context.
 template <class Work>
 auto in_fresh_context(Work&& work) {
   try {
@@ -33,7 +33,7 @@ auto in_fresh_context(Work&& work) {
   }
 }
 
-// What a part that holds one function can do without.
+// Remove the parts of a module that a single function does not need.
 constexpr char unneeded[] = "globaldce,strip-dead-debug-info,strip-dead-prototypes";
 
 std::string identity_of(std::string_view data) {
@@ -45,7 +45,7 @@ std::string identity_of(std::string_view data) {
 std::string link_modules(const std::vector<std::string_view>& modules) {
   if (modules.empty()) throw InitError("expected at least one module to link, found none");
   return in_fresh_context([&](Workplace& place) {
-    // Named as llvm-link names it: the name is part of the bitcode.
+    // The same name as in llvm-link: it is part of the bitcode.
     const auto whole = make_fragile<::llvm::Module>("llvm-link", place.context);
     const auto linker = make_fragile<::llvm::Linker>(*whole);
     for (std::size_t at = 0; at < modules.size(); ++at) {

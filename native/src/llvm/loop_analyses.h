@@ -1,4 +1,4 @@
-// What LLVM knows of the loops of one function. Made to be owned by a `Fragile`.
+// LLVM's analyses of the loops of one function. Made to be owned by a `Fragile`.
 #pragma once
 
 #include "compiler_gym/given_up.h"
@@ -12,7 +12,7 @@
 namespace compiler_gym::llvm {
 
 struct Loops {
-  // Analyses ask for functions they could change; those used here change nothing.
+  // Analyses take non-const functions; those used here change nothing.
   explicit Loops(const ::llvm::Function& function)
       : dominators(const_cast<::llvm::Function&>(function)), loops(dominators) {}
 
@@ -20,7 +20,7 @@ struct Loops {
   ::llvm::LoopInfo loops;
 };
 
-// What trip counts are found with.
+// The analyses for trip counts.
 struct LoopAnalyses : Loops {
   LoopAnalyses(const ::llvm::Function& function, const ::llvm::TargetLibraryInfoImpl& library)
       : Loops(function),

@@ -63,8 +63,9 @@ Names names_of(const ObjectFile& file) {
 
 using ::llvm::object::BBAddrMap;
 
-// Where the functions of a map begin, in its order. LLVM's reader takes what a relocation adds for
-// the address, which is true only where relocations name sections, and RISC-V's name functions.
+// The start addresses of the functions in a map, in its order. LLVM's reader uses the addend of a
+// relocation as the address, which is right only if relocations name sections; RISC-V's name
+// functions.
 std::vector<std::uint64_t> starts_in(const ELFObjectFileBase& file, std::uint64_t section) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
   for (const ::llvm::object::SectionRef relocated : file.sections()) {
@@ -133,7 +134,7 @@ std::vector<Code> blocks_of(const ELFObjectFileBase& file, Simulator& simulator)
   return found;
 }
 
-// Where the hot blocks end, with the hottest first.
+// The end of the hot blocks in a list sorted by heat.
 std::size_t end_of_hot(const std::vector<Code>& blocks) {
   double total = 0, seen = 0;
   const auto weight = [](const Code& code) {
@@ -168,7 +169,7 @@ std::vector<MachineBlock> machine_blocks_of(std::string_view object) {
            b.block.frequency * static_cast<double>(b.instructions);
   });
   const auto hot = end_of_hot(codes);
-  ::llvm::StringMap<double> known;  // many blocks are the same bytes
+  ::llvm::StringMap<double> known;  // many blocks have the same bytes
   std::vector<MachineBlock> blocks;
   for (std::size_t i = 0; i < codes.size(); ++i) {
     auto& [block, bytes, instructions] = codes[i];

@@ -25,7 +25,8 @@ constexpr StringRef function_was = "compiler-gym-function-was";
 enum CallChoice : std::size_t { call_default, call_inline, call_never };
 enum FunctionChoice : std::size_t { as_it_is, optsize, minsize, cold, hot, noinline };
 
-// The properties of a loop's `!llvm.loop`, which replace all that begin with `replaces`.
+// The new properties of a loop's `!llvm.loop`, which replace all properties with the prefix
+// `replaces`.
 struct LoopChoice {
   const char* name;
   const char* replaces = nullptr;
@@ -101,7 +102,7 @@ const std::array loop_choices{
       ::llvm::ConstantInt::get(::llvm::Type::getInt32Ty(context), value));
 }
 
-// The id in operand `at` of a node, which need not be ours.
+// The id in operand `at` of a node, which may be another tool's.
 std::int32_t id_at(const MDNode& node, unsigned at) {
   if (node.getNumOperands() <= at) return no_id;
   const auto* constant =
@@ -137,7 +138,7 @@ const MDNode* id_node(const MDNode* loop) {
 
 using Properties = ::llvm::SmallVector<::llvm::Metadata*, 8>;
 
-// The properties in a tuple that is operand `at` of the id's node.
+// The properties in the tuple that is operand `at` of the id's node.
 Properties listed(const MDNode* id, unsigned at) {
   Properties found;
   if (!id || id->getNumOperands() <= at) return found;
@@ -188,7 +189,7 @@ MDNode* loop_node(::llvm::LLVMContext& context, Properties properties) {
   return MDNode::get(context, operands);
 }
 
-// What marks change of a function: in the order in which they are noted.
+// The attributes of a function that marks change, in the order in which they are recorded.
 constexpr std::pair<Attribute::AttrKind, const char*> function_marks[] = {
     {Attribute::OptimizeForSize, "optsize"},
     {Attribute::MinSize, "minsize"},
@@ -205,7 +206,7 @@ std::string marks_now(const ::llvm::Function& function) {
   return found;
 }
 
-// What a function was before it was marked, as `marks_now` says it.
+// The attributes of a function before it was marked, in the format of `marks_now`.
 std::string marks_before(const ::llvm::Function& function) {
   if (!function.hasFnAttribute(function_was)) return marks_now(function);
   return function.getFnAttribute(function_was).getValueAsString().str();
@@ -277,7 +278,7 @@ std::size_t choice_of(const ::llvm::Function& function) {
   if (!function.hasFnAttribute(function_was)) return as_it_is;
   const auto text = function.getFnAttribute(function_was).getValueAsString();
   std::size_t choice = as_it_is;
-  // The last word says what was chosen; before it stands what there was.
+  // The last word is the choice; the state before it comes first.
   return text.rsplit(':').second.getAsInteger(10, choice) || choice > noinline ? as_it_is : choice;
 }
 
@@ -350,7 +351,7 @@ bool mark(::llvm::Function& function, std::size_t choice) {
       wanted.insert(Attribute::Cold);
       wanted.erase(Attribute::Hot);
       break;
-    case hot:  // to be fast: it is not made small
+    case hot:  // must be fast: not optimised for size
       wanted.insert(Attribute::Hot);
       for (const auto kind : {Attribute::Cold, Attribute::MinSize, Attribute::OptimizeForSize}) {
         wanted.erase(kind);

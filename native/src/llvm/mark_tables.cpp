@@ -15,10 +15,10 @@ namespace {
 using ::llvm::CallBase;
 using ::llvm::Function;
 
-// Analyses ask for functions they could change; those used here change nothing.
+// Analyses take non-const functions; those used here change nothing.
 Function& for_analysis(const Function& function) { return const_cast<Function&>(function); }
 
-// Returns how many instructions there are.
+// Return the number of instructions.
 template <class Visit>
 std::int64_t for_each_call(const Function& function, Visit&& visit) {
   std::int64_t instructions = 0;
@@ -31,7 +31,7 @@ std::int64_t for_each_call(const Function& function, Visit&& visit) {
   return instructions;
 }
 
-// The functions of a module by number, their direct calls, and who calls itself by way of whom.
+// The functions of a module by number, their direct calls, and the cycles among them.
 class CallGraph {
  public:
   explicit CallGraph(const ::llvm::Module& module) {
@@ -58,18 +58,18 @@ class CallGraph {
   }
 
   std::int32_t at(const Function& function) const { return place_.lookup(&function); }
-  // Whether a call from one to the other may come back to the first.
+  // Return whether a call of `callee` may lead back to `caller`.
   bool is_cycle(const Function& caller, const Function& callee) const {
     return component_[at(caller)] == component_[at(callee)];
   }
 
   std::vector<std::string> names;
-  std::vector<std::int32_t> callers;  // direct calls of it
-  std::vector<std::int32_t> calls;    // direct calls in it of what has a body
+  std::vector<std::int32_t> callers;  // direct calls of the function
+  std::vector<std::int32_t> calls;    // direct calls, in the function, of functions with a body
   std::vector<std::int64_t> sizes;    // instructions
 
  private:
-  // Tarjan's algorithm, with a stack of its own: call chains are as deep as programs please.
+  // Tarjan's algorithm, with an explicit stack: call chains can be arbitrarily deep.
   void find_components() {
     const auto size = callees_.size();
     constexpr std::int32_t unseen = -1;
@@ -120,7 +120,7 @@ class Inlining {
  public:
   explicit Inlining(const CallGraph& graph) : graph_(graph) {}
 
-  // Whether LLVM can inline the call.
+  // Return whether LLVM can inline the call.
   bool is_possible(const CallBase& call) {
     const auto& caller = *call.getFunction();
     const auto& callee = *call.getCalledFunction();
@@ -129,7 +129,7 @@ class Inlining {
   }
 
  private:
-  // What is so of the callee, whoever calls it.
+  // The conditions on the callee alone.
   bool is_viable(const Function& callee) {
     const auto [known, is_new] = viable_.try_emplace(&callee, false);
     if (is_new) {
@@ -157,7 +157,7 @@ class Inlining {
   ::llvm::DenseMap<const Function*, bool> viable_;
 };
 
-// The rows of a table: one for each id, and one for each thing without.
+// The rows of a table: one for each id, and one for each object without an id.
 class Rows {
  public:
   // Return the row of `id`, and whether it is a new one.

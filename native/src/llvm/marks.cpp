@@ -53,8 +53,8 @@ bool number_loops(Function& function, std::int32_t& next) {
   bool changed = false;
   for (auto* loop : known->loops.getLoopsInPreorder()) {
     if (next > highest_id) break;
-    // An `!llvm.loop` where there was none keeps SimplifyCFG from merging the latches of nested
-    // loops: an id alone would then change the code.
+    // A new `!llvm.loop` keeps SimplifyCFG from merging the latches of nested loops: an id alone
+    // would then change the code.
     auto* properties = loop->getLoopID();
     if (!properties || id_of_loop(properties) != no_id) continue;
     loop->setLoopID(with_id(function.getContext(), properties, next++));
@@ -88,7 +88,7 @@ bool number_all(::llvm::Module& module) {
   return changed;
 }
 
-// Peel the loop that `end` goes back in, which is done at once.
+// Peel the loop with the latch `end`, at once.
 bool peel(Instruction& end, std::int32_t id, unsigned count) {
   auto& function = *end.getFunction();
   const ::llvm::TargetLibraryInfoImpl library(function.getParent()->getTargetTriple());
@@ -130,7 +130,7 @@ std::uint32_t allowed_for_loop(bool is_peelable) {
 
 }  // namespace
 
-// What has which id in the module as it is.
+// An index from ids to objects for one version of the module.
 struct Marks::Index {
   std::uint64_t version = 0;
   std::vector<Point> points;
@@ -141,7 +141,7 @@ struct Marks::Index {
 
   explicit Index(const ::llvm::Module& module) {
     add_points(module);
-    // Analyses and marks ask for what they could change: the module is that of the caller.
+    // Analyses and marks take non-const objects: the module belongs to the caller.
     for (auto& function : const_cast<::llvm::Module&>(module)) {
       if (const auto id = id_of(function); id != no_id) functions[id].push_back(&function);
       for (auto& block : function) {
@@ -235,14 +235,14 @@ bool Marks::choose(PointKind kind, std::int32_t id, std::size_t choice) {
     } else if (kind == PointKind::function) {
       for (auto* function : found.functions[id]) changed |= mark(*function, choice);
     } else if (peels) {
-      // What a loop that was peeled leaves behind may take others with it.
+      // Peeling one loop may remove others.
       const ::llvm::SmallVector<::llvm::WeakVH, 4> ends(found.latches[id].begin(),
                                                         found.latches[id].end());
       for (const auto& end : ends) {
         if (end) changed |= peel(*::llvm::cast<Instruction>(end), id, *peels);
       }
     } else {
-      ::llvm::SmallDenseMap<MDNode*, MDNode*, 2> marked;  // what shared a node goes on sharing
+      ::llvm::SmallDenseMap<MDNode*, MDNode*, 2> marked;  // loops with a shared node share one
       for (auto* end : found.latches[id]) {
         auto* before = end->getMetadata(::llvm::LLVMContext::MD_loop);
         auto& after = marked[before];
@@ -253,7 +253,7 @@ bool Marks::choose(PointKind kind, std::int32_t id, std::size_t choice) {
     }
     return changed;
   });
-  // A mark moves nothing; what is peeled has copies.
+  // A mark moves nothing; peeling makes copies.
   if (!peels) found.version = module_.version();
   return changed;
 }

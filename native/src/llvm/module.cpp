@@ -30,7 +30,7 @@ namespace compiler_gym::llvm {
 
 namespace {
 
-// Whether a pipeline is a single pass: with several, one may undo what another did.
+// Return whether a pipeline is a single pass: with several, one may undo the changes of another.
 bool is_one_pass(::llvm::StringRef pipeline) {
   int depth = 0;
   for (const char letter : pipeline) {
@@ -44,9 +44,9 @@ bool is_one_pass(::llvm::StringRef pipeline) {
   return true;
 }
 
-// What LLVM does to the module when it reads it from bitcode: declarations of intrinsics get the
-// attributes that LLVM gives them, whatever passes had made of those. Returns whether that
-// changed anything.
+// Repeat LLVM's change to a module that it reads from bitcode: declarations of intrinsics get
+// LLVM's attributes, regardless of what passes have done to them. Return whether that changed
+// anything.
 bool declare_intrinsics_anew(::llvm::Module& module) {
   bool changed = false;
   for (auto& function : module) {
@@ -61,7 +61,7 @@ bool declare_intrinsics_anew(::llvm::Module& module) {
   return changed;
 }
 
-// The programs that this process found valid last, by a hash of their bytes.
+// The programs that were verified most recently in this process, as hashes of their bytes.
 std::mutex valid_programs_mutex;
 std::deque<::llvm::XXH128_hash_t> valid_programs;
 constexpr std::size_t most_valid_programs = 256;
@@ -119,7 +119,7 @@ struct Module::State {
     return *kept_count;
   }
 
-  // Called after changes without a listener.
+  // Call this after changes without a listener.
   void forget() {
     ++version;
     kept_hash.reset();
@@ -170,7 +170,7 @@ struct Module::State {
     return true;
   }
 
-  // As a run of `opt` of its own.
+  // Like a separate run of `opt`.
   bool run_alone(const std::string& pipeline) {
     const IrHash before = current_hash();
     const bool was_edited = declare_anew();
@@ -193,8 +193,8 @@ struct Module::State {
   std::uint64_t version = 0;
 };
 
-// After a fatal error the module is lost. After any other, something may have run: nothing that
-// is kept is taken to hold.
+// After a fatal error the module is lost. After any other error, passes may have run: cached state
+// is dropped.
 template <class Work>
 auto Module::with_state(Work&& work) {
   if (!state_) throw FatalError("this module was lost to an earlier error: " + lost_because_);
@@ -227,7 +227,7 @@ Module::Module(std::string_view data, const std::string& name) {
   try {
     with_state([&](State& state) {
       state.module = read_module(data, name, state.context);
-      // Each reset reads the same program, and verifying takes up to a quarter of that.
+      // Each reset reads the same program, and verifying takes up to a quarter of that time.
       const auto key =
           ::llvm::xxh3_128bits(::llvm::arrayRefFromStringRef({data.data(), data.size()}));
       if (is_known_valid(key)) return;
@@ -250,7 +250,7 @@ bool Module::run(const std::string& pipeline) {
 
 bool Module::apply(const std::string& pipeline) {
   return with_state([&](State& state) {
-    // Only a change counts against the limit, and growth across it is one.
+    // Only a change counts against the limit, and growth beyond it is a change.
     return state.run(pipeline, /*is_asked=*/state.is_too_large());
   });
 }
@@ -296,7 +296,7 @@ WatchedRun Module::run_watched(const std::string& pipeline) {
 
 void Module::time_passes(bool is_on) {
   with_state([&](State& state) {
-    state.kept_runner.reset();  // the next one tells whom it must, and nobody else
+    state.kept_runner.reset();  // the next runner registers exactly the callbacks that it needs
     state.timing = is_on ? std::make_unique<PassTiming>() : nullptr;
   });
 }
@@ -373,7 +373,7 @@ void Module::apply_linked_level(Level level, const std::vector<std::string>& kee
   with_state([&](State& state) {
     check_whole_program(*state.module, keep);
     state.forget();
-    state.kept_runner.reset();  // it knows the module that goes
+    state.kept_runner.reset();  // it refers to the module that is destroyed
     state.module = at_linked_level(std::move(state.module), level, keep);
     state.throw_reported_errors();
   });
@@ -390,7 +390,7 @@ bool Module::retarget(const std::string& target) {
   return with_state([&](State& state) {
     if (!llvm::retarget(*state.module, target)) return false;
     state.forget();
-    state.kept_runner.reset();  // it asks the machine that was
+    state.kept_runner.reset();  // it uses the old target machine
     return true;
   });
 }

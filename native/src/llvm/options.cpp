@@ -28,7 +28,7 @@ std::shared_mutex& everybody() {
   return lock;
 }
 
-// How many guards this thread holds: the first takes the lock, the last gives it back.
+// The number of guards that this thread holds: the first takes the lock, the last releases it.
 thread_local int held = 0;
 
 // A process is forked only while no other options are set, and the child's thread keeps its locks.
@@ -44,7 +44,7 @@ thread_local int held = 0;
       if (held > 0) everybody().lock_shared();
     });
 
-// What was set for as long as the process lives: changed by who has LLVM alone.
+// The options that were set for the rest of the process; only changed under OptionsAlone.
 std::map<std::string, std::string>& lasting() {
   static std::map<std::string, std::string> values;
   return values;

@@ -9,15 +9,15 @@
 
 namespace compiler_gym::llvm {
 
-// Gives an option its value, as `-name=value` does, and returns the option, whose reset() takes
-// it back. Throws UnsupportedError where this LLVM has no such option or refuses the value: what
-// would follow from a question that LLVM did not hear is wrong and looks right.
+// Set an option, like `-name=value`, and return it; its reset() restores the default. Throws
+// UnsupportedError if this LLVM has no such option or refuses the value: ignoring that would give
+// wrong results that look right.
 ::llvm::cl::Option* assign_option(const std::string& name, const std::string& value);
 
-// The same for as long as the process lives. To give an option the value it has does nothing.
+// Set an option for the rest of the process. Setting it to its current value does nothing.
 void set_option(const std::string& name, const std::string& value);
 
-// While one lives, no other thread has other options: whatever runs LLVM holds one. A thread may
+// While one exists, no other thread has other options: every caller of LLVM holds one. A thread may
 // hold several.
 class UsualOptions {
  public:
@@ -27,8 +27,9 @@ class UsualOptions {
   UsualOptions& operator=(const UsualOptions&) = delete;
 };
 
-// While it lives this thread has LLVM to itself, and may give options other values. What it held
-// before is given back for that long: work that is in its middle further up the stack waits.
+// While it exists, this thread is the only one that may use LLVM, and may change options. The
+// thread's own UsualOptions are released for that time: work further up the stack is suspended
+// anyway.
 class OptionsAlone {
  public:
   OptionsAlone();
@@ -40,15 +41,16 @@ class OptionsAlone {
   int outer_;
 };
 
-// For work that stops in its middle and is gone on with later, on whatever thread: how much this
-// thread holds; to hold `inner` more; and to hold `outer` again, returning what was more.
+// For work that is suspended and resumed, possibly on another thread: return the number of guards
+// that this thread holds; acquire `inner` more; and release all but `outer`, returning the number
+// released.
 int options_held();
 void take_options(int inner);
 int give_options_back(int outer);
 
-// Options that hold as long as this lives, for this thread's work alone: others wait. Afterwards
-// each is what it was before. Throws PipelineError, and leaves all as it was, where this LLVM has
-// no such option, refuses the value or has it set for good.
+// Options that apply while this exists, for the work of this thread alone: other threads wait.
+// Afterwards each option has its former value. Throws PipelineError, and changes nothing, if this
+// LLVM has no such option, refuses the value, or the option is set for the whole process.
 class OtherOptions {
  public:
   explicit OtherOptions(const OptionValues& values);

@@ -12,10 +12,10 @@ namespace {
   throw UnsupportedError("this LLVM has no register allocator '" + name.str() + "'");
 }
 
-// Options that llc itself reads, and hands to the target machine.
+// Options that llc itself reads and passes to the target machine.
 bool set_in(MachineSettings& machine, const std::string& name, const std::string& value) {
   if (name == "relocation-model") {
-    machine.relocation = ::llvm::Reloc::PIC_;  // the one value that is offered
+    machine.relocation = ::llvm::Reloc::PIC_;  // the only value besides the default
   } else if (name == "align-loops") {
     machine.options.LoopAlignment = std::stoul(value);
   } else if (name == "mc-relax-all") {
@@ -52,8 +52,9 @@ OptionsInForce::OptionsInForce(const ChosenOptions& chosen) {
 
 OptionsInForce::~OptionsInForce() { put_back(); }
 
-// LLVM looks at the option once in a process and keeps what it found: after that the registry
-// decides. Left empty there, the first code that is made at other options would decide for all.
+// LLVM reads this option once in a process and caches the allocator: from then on the registry
+// decides. If the cache were empty, the first code generated with other options would decide for
+// all.
 void OptionsInForce::choose_allocator(const std::string& name) {
   using ::llvm::RegisterRegAlloc;
   const auto kept = RegisterRegAlloc::getDefault();

@@ -1,4 +1,4 @@
-// LLVM's options are of a process: who wants others has LLVM alone for that long.
+// LLVM's options apply to a whole process: changing them requires sole use of LLVM for that time.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct MachineSettings {
   std::optional<::llvm::Reloc::Model> relocation;
 };
 
-// Sets options as llc would for its command line, and puts each back exactly when destroyed.
-// Nobody else runs LLVM in between, unless there is nothing to set.
+// Sets options as llc would from its command line, and restores each exactly when destroyed. No
+// other thread runs LLVM meanwhile, unless there is nothing to set.
 class OptionsInForce {
  public:
   explicit OptionsInForce(const ChosenOptions& chosen);

@@ -40,7 +40,7 @@ std::int64_t number_at(const ::llvm::MDNode& node, unsigned at) {
   return found ? found->getString() : "";
 }
 
-// Where a variable that holds addresses of blocks has to be: beside the one function.
+// Put a variable that holds addresses of blocks into the part of the one function.
 void follow(::llvm::BlockAddress* address, Number home, Homes& homes) {
   std::vector<::llvm::User*> users(address->user_begin(), address->user_end());
   while (!users.empty()) {
@@ -108,7 +108,7 @@ void promote(::llvm::GlobalValue& value) {
   }
 }
 
-// Note what every value is and make it linkable.
+// Record the state of every value and make it linkable.
 ::llvm::MDNode* promote_all(::llvm::Module& module) {
   std::vector<::llvm::Metadata*> notes;
   for (auto& value : module.global_values()) {
@@ -120,14 +120,14 @@ void promote(::llvm::GlobalValue& value) {
   return ::llvm::MDNode::get(module.getContext(), notes);
 }
 
-// The value of a constant is known in every part, which only the last one defines.
+// Every part contains the value of a constant, which only the last part defines.
 bool is_shared(const ::llvm::GlobalValue& value, const Homes& homes) {
   const auto* variable = ::llvm::dyn_cast<::llvm::GlobalVariable>(&value);
   return variable && variable->isConstant() && variable->hasDefinitiveInitializer() &&
          !variable->hasAppendingLinkage() && homes.count(variable) == 0;
 }
 
-// Take out what all parts would add up, or say in place of the one that defines it.
+// Remove the parts of a module that linking would add up, or repeat from the defining part.
 void trim(::llvm::Module& part, const Homes& homes, const ::llvm::Module& whole,
           ::llvm::ValueToValueMapTy& copies) {
   for (const auto& variable : whole.globals()) {
@@ -147,7 +147,7 @@ void trim(::llvm::Module& part, const Homes& homes, const ::llvm::Module& whole,
   }
 }
 
-// CloneModule copies every ifunc, and what it calls only where that is at home.
+// CloneModule copies every ifunc, but its resolver only into the resolver's own part.
 void declare_ifuncs(::llvm::Module& part, const ::llvm::Module& whole,
                     ::llvm::ValueToValueMapTy& copies) {
   for (const auto& ifunc : whole.ifuncs()) {
@@ -188,7 +188,7 @@ void move_to_end(::llvm::Module& module, ::llvm::GlobalValue& value) {
   }
 }
 
-// Only what `promote` takes away: a note may come from a stranger.
+// Undo only the changes of `promote`: a note may come from untrusted input.
 void restore_linkage(::llvm::GlobalValue& value, std::int64_t noted) {
   using ::llvm::GlobalValue;
   if (value.isDeclaration()) return;

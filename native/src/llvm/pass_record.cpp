@@ -18,7 +18,7 @@ const char* kind_of(int kind) {
   }
 }
 
-// Takes remarks, and hands everything else to the handler that was there.
+// Collects remarks, and forwards everything else to the previous handler.
 class Collecting : public ::llvm::DiagnosticHandler {
  public:
   Collecting(std::unique_ptr<::llvm::DiagnosticHandler> rest, std::vector<Remark>& remarks)

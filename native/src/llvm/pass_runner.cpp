@@ -11,8 +11,8 @@
 namespace compiler_gym::llvm {
 namespace {
 
-// opt skips optional passes on functions marked optnone, through an
-// instrumentation that PassBuilder does not register by itself.
+// opt skips optional passes on functions with optnone, through an instrumentation that PassBuilder
+// does not register by itself.
 bool may_run_on(::llvm::StringRef, ::llvm::Any unit) {
   const ::llvm::Function* function = nullptr;
   if (const auto* held = ::llvm::any_cast<const ::llvm::Function*>(&unit)) {
@@ -37,7 +37,7 @@ struct PassRunner::Parts {
   ::llvm::CGSCCAnalysisManager components;
   ::llvm::ModuleAnalysisManager modules;
   ::llvm::PassBuilder builder;
-  // What runs now.
+  // The passes that are running.
   ::llvm::ModulePassManager passes;
 };
 
@@ -47,7 +47,7 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
     : parts_(make_fragile<Parts>(std::move(machine), tuning)) {
   auto& parts = *parts_;
   parts.callbacks.registerShouldRunOptionalPassCallback(may_run_on);
-  // The first registration of an analysis wins, so ours come before PassBuilder's.
+  // The first registration of an analysis wins, so ours precede PassBuilder's.
   const auto instrument = [&parts](auto& analyses) {
     analyses.registerPass(
         [&parts] { return ::llvm::PassInstrumentationAnalysis(&parts.callbacks); });
@@ -59,7 +59,7 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
   parts.functions.registerPass([library = ::llvm::TargetLibraryInfoImpl(triple)] {
     return ::llvm::TargetLibraryAnalysis(library);
   });
-  // Analyses of plug-ins are registered by callbacks of the builder, which must know them by now.
+  // Plug-ins register analyses in callbacks of the builder, which must exist by now.
   if (extend) extend(parts.builder);
   parts.builder.registerModuleAnalyses(parts.modules);
   parts.builder.registerCGSCCAnalyses(parts.components);

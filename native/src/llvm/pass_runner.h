@@ -1,4 +1,4 @@
-// A kept PassBuilder with its analysis managers, for one module.
+// A reusable PassBuilder with its analysis managers, for one module.
 #pragma once
 
 #include <memory>
@@ -23,15 +23,15 @@ class PassRunner {
   ~PassRunner();
   PassRunner(PassRunner&&) noexcept;
 
-  // Throws PipelineError before anything has run.
+  // Throws PipelineError before any pass runs.
   ::llvm::ModulePassManager parse(const std::string& pipeline);
 
-  // Run the passes and forget every analysis, so that what comes next depends
-  // on the IR alone. What a pass throws comes out as FatalError: LLVM was in its middle.
+  // Run the passes and drop all analyses, so that later runs depend on the IR alone. Exceptions of
+  // a pass become FatalError, because they interrupt LLVM.
   void run(::llvm::Module& module, ::llvm::ModulePassManager passes);
 
   ::llvm::PassBuilder& builder();
-  // For analyses and callbacks beside those of PassBuilder, before anything has run.
+  // For analyses and callbacks besides those of PassBuilder, before any pass runs.
   ::llvm::ModuleAnalysisManager& modules();
   ::llvm::FunctionAnalysisManager& functions();
   ::llvm::PassInstrumentationCallbacks& callbacks();

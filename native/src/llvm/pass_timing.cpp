@@ -19,7 +19,7 @@ const char* name_of(PartKind kind) {
   }
 }
 
-// Callbacks are told the classes of passes; a builder knows what pipelines call them.
+// Callbacks receive the classes of passes; a builder knows their names in pipelines.
 struct PassTiming::Names {
   std::string of(std::string_view name) {
     const auto known = callbacks.getPassNameForClassName(text(name));
@@ -39,7 +39,7 @@ void PassTiming::listen_to(::llvm::PassInstrumentationCallbacks& callbacks) {
   };
   callbacks.registerBeforeNonSkippedPassCallback(begins(PartKind::pass));
   callbacks.registerBeforeAnalysisCallback(begins(PartKind::analysis));
-  // Before those of others, whose time is then not the pass's.
+  // Run before other callbacks, whose time does not belong to the pass.
   callbacks.registerAfterPassCallback(
       [this](::llvm::StringRef, ::llvm::Any, const ::llvm::PreservedAnalyses&) { end(); },
       /*ToFront=*/true);

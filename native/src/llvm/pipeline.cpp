@@ -50,8 +50,8 @@ exit:
 }
 )";
 
-// The kind that a heading of printPassNames announces; empty for analyses and
-// for machine passes, which no pipeline of ours can hold.
+// The kind that a heading of printPassNames announces; empty for analyses and for machine passes,
+// which our pipelines cannot contain.
 StringRef kind_of_heading(StringRef heading) {
   return ::llvm::StringSwitch<StringRef>(heading)
       .Cases({"Module passes:", "Module passes with params:"}, "module")
@@ -62,8 +62,8 @@ StringRef kind_of_heading(StringRef heading) {
       .Default("");
 }
 
-// Names may hold brackets themselves, as print<domtree> does: parameters are what
-// the last bracket closes, under a heading that promises them.
+// Names may contain brackets themselves, as in print<domtree>: parameters are enclosed by the last
+// bracket, under a heading that promises them.
 std::pair<StringRef, StringRef> without_parameters(StringRef entry, bool parametric) {
   if (!parametric || !entry.ends_with(">")) return {entry, ""};
   std::size_t at = entry.size() - 1;

@@ -15,7 +15,7 @@ namespace {
 
 using Register = void (*)(::llvm::PassBuilder&);
 
-// Filled before any module is made.
+// Filled before the first module is created.
 std::vector<Register>& registrations() {
   static std::vector<Register> loaded;
   return loaded;
@@ -35,7 +35,7 @@ std::string reason() {
 }  // namespace
 
 bool shares_llvm() {
-  // Found only where it is in the process already, and from then on seen by what comes after.
+  // Succeeds only if the library is loaded already; makes it visible to libraries loaded later.
   return dlopen(shared_library.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD) != nullptr;
 }
 
@@ -44,7 +44,7 @@ std::string load_plugin(const std::string& path) {
   if (!shares_llvm()) {
     throw PluginError("this engine does not share " + shared_library + " with plug-ins");
   }
-  // At once: a symbol that is missing ends the process when it is first called.
+  // Bind all symbols now: otherwise a missing one ends the process when it is first called.
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     throw PluginError(path + " cannot be loaded by LLVM " LLVM_VERSION_STRING ": " + reason());
@@ -76,10 +76,11 @@ std::string pipeline_of_pass(const std::string& pass, int plugin) {
   asked = plugin;
   const auto all_again = ::llvm::make_scope_exit([] { asked = -1; });
   start();
-  // Read and not run: what a pass does is not known.
+  // Parsed but not run: a pass may do anything.
   PassRunner runner(nullptr, ::llvm::Triple("x86_64-pc-linux-gnu"), {}, add_plugin_passes);
   std::string refusal;
-  // In a list only a pass of modules stands alone: LLVM would guess the unit of a lone one.
+  // In a list, a pass stands alone only if it is a module pass: LLVM guesses the unit of a single
+  // one.
   for (const auto& [before, after] :
        std::vector<std::pair<std::string, std::string>>{{"", ""},
                                                         {"cgscc(", ")"},

@@ -1,4 +1,4 @@
-// What loaded plug-ins add to a PassBuilder.
+// The passes and analyses that loaded plug-ins add to a PassBuilder.
 #pragma once
 
 #include "llvm/Passes/PassBuilder.h"

@@ -38,8 +38,8 @@ std::int32_t text_of(const ::llvm::Type& type) {
   return first_type + static_cast<std::int32_t>(type.getTypeID());
 }
 
-// Metadata, blocks, inline assembly and functions are no data: what they mean is
-// in the opcode, or in control and call edges.
+// Metadata, blocks, inline assembly and functions are not data: the opcode, or control and call
+// edges, represent them.
 bool is_data(const ::llvm::Value& value) {
   return !isa<::llvm::Function, ::llvm::BasicBlock, ::llvm::InlineAsm, ::llvm::MetadataAsValue>(
       value);
@@ -111,8 +111,8 @@ void ProgramGraphBuilder::add_instructions(const ::llvm::Function& function) {
   ends_.push_back(std::move(ends));
 }
 
-// A result's key is the address of its instruction plus one: the instruction
-// itself is another vertex.
+// The key of a result is the address of its instruction plus one: the instruction itself is another
+// vertex.
 static const void* result_key(const ::llvm::Instruction& instruction) {
   return reinterpret_cast<const char*>(&instruction) + 1;
 }

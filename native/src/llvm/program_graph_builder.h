@@ -1,4 +1,4 @@
-// Builds the graph, and remembers what each vertex stands for.
+// Builds the graph, and stores the value or type of each vertex.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ class ProgramGraphBuilder {
   explicit ProgramGraphBuilder(const ::llvm::Module& module);
 
   ProgramGraph graph;
-  // A vertex of a value or a type; both are null for vertex 0.
+  // The value or type of each vertex; both are null for vertex 0.
   std::vector<const ::llvm::Value*> values;
   std::vector<const ::llvm::Type*> types;
 

@@ -13,8 +13,8 @@
 namespace compiler_gym::llvm {
 namespace {
 
-// What LLVM prints for each instruction. Printing one alone takes as long to prepare as to
-// do, so the module is printed once, and LLVM says where in it each instruction is.
+// LLVM's text of each instruction. Printing one alone takes twice as long, half of it for
+// preparation, so the module is printed once, and LLVM reports the position of each instruction.
 class InstructionTexts : public ::llvm::AssemblyAnnotationWriter {
  public:
   explicit InstructionTexts(const ::llvm::Module& module) {
@@ -42,7 +42,7 @@ class InstructionTexts : public ::llvm::AssemblyAnnotationWriter {
   ::llvm::DenseMap<const ::llvm::Value*, std::pair<std::size_t, std::size_t>> places_;
 };
 
-// A stream of LLVM's would take ten times as long for pieces this small.
+// LLVM's streams would take ten times as long for pieces this small.
 class Text {
  public:
   explicit Text(std::size_t size) { text_.reserve(size); }
@@ -115,7 +115,7 @@ class JsonWriter {
          << source << R"(,"target":)" << target << "}";
   }
 
-  // What LLVM prints for a vertex; valid until the next call.
+  // LLVM's text for a vertex; valid until the next call.
   ::llvm::StringRef describe(std::size_t id) {
     const auto* value = built_.values[id];
     if (built_.types[id]) return type_text(*built_.types[id]);

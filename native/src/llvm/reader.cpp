@@ -33,17 +33,17 @@ struct ErrorCollector : ::llvm::DiagnosticHandler {
   std::string& errors;
 };
 
-// As `opt` does: a module that names its target and no layout has the layout of the target.
+// Like `opt`: a module with a target but without a layout gets the layout of the target.
 std::optional<std::string> infer_data_layout(::llvm::StringRef triple, ::llvm::StringRef layout) {
   if (!layout.empty() || triple.empty()) return std::nullopt;
   auto inferred = ::llvm::Triple(triple).computeDataLayout();
-  if (inferred.empty()) return std::nullopt;  // `opt` warns, and takes LLVM's default layout
+  if (inferred.empty()) return std::nullopt;  // `opt` warns, and uses LLVM's default layout
   return inferred;
 }
 
 std::unique_ptr<::llvm::Module> parse(std::string_view data, const std::string& name,
                                       ::llvm::LLVMContext& context) {
-  // The text parser reads one byte past the end and wants a zero there.
+  // The text parser reads one byte past the end and expects a zero there.
   const auto buffer =
       ::llvm::MemoryBuffer::getMemBufferCopy(::llvm::StringRef(data.data(), data.size()), name);
   ::llvm::SMDiagnostic complaint;
@@ -74,7 +74,7 @@ std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::st
   if (data.empty()) throw InitError("expected LLVM bitcode or textual IR, found no bytes");
   const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
   if (::llvm::isBitcode(bytes, bytes + data.size())) return parse(data, name, context);
-  // Text cannot be read without its names: they are lost on the way through bitcode.
+  // Text can only be read with its names: the detour through bitcode drops them.
   std::string errors;
   const auto named = make_fragile<::llvm::LLVMContext>();
   named->enableDebugTypeODRUniquing();

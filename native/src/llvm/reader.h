@@ -13,17 +13,17 @@ namespace compiler_gym::llvm {
 
 std::string trimmed(const std::string& message);
 
-// Keep error diagnostics in `errors`, one line each, and drop value names, which
-// depend on the order of earlier passes. LLVM's own handler would print, and end
-// the process. Debug types that have the same identifier are merged, as `opt` and `llvm-link` do.
-// `errors` must outlive the context.
+// Store error diagnostics in `errors`, one line each, and drop value names, which depend on the
+// order of earlier passes. LLVM's default handler would print, and end the process. Debug types
+// with the same identifier are merged, as in `opt` and `llvm-link`. `errors` must outlive the
+// context.
 void collect_errors(::llvm::LLVMContext& context, std::string& errors);
 
 // Parse bitcode or textual IR. A module without a data layout gets its triple's. Throws InitError.
 std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::string& name,
                                             ::llvm::LLVMContext& context);
 
-// What the verifier has against the module; empty if nothing.
+// The verifier's complaints about the module; empty if there are none.
 std::string complaints_about(const ::llvm::Module& module);
 
 // The bytes that opt would write.

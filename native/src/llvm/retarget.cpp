@@ -30,7 +30,7 @@ Triple triple_of(const std::string& target) {
   return target.find('-') == std::string::npos ? Triple(machine->triple) : triple;
 }
 
-// Types of values that another machine does not have, or that mean another thing there.
+// Types of values that other machines lack or interpret differently.
 class ForeignTypes {
  public:
   // The part of `type` that is specific to x86; empty if there is none.
@@ -49,7 +49,7 @@ class ForeignTypes {
   }
 
  private:
-  ::llvm::SmallPtrSet<Type*, 32> seen_;  // and not foreign: the first that is ends the search
+  ::llvm::SmallPtrSet<Type*, 32> seen_;  // not foreign: the first foreign type ends the search
 };
 
 bool is_of_a_machine(const ::llvm::Function& function) {
@@ -65,7 +65,7 @@ bool is_of_a_machine(::llvm::CallingConv::ID convention) {
   return convention >= ::llvm::CallingConv::FirstTargetCC;
 }
 
-// What in `instruction` means nothing on another machine.
+// The part of `instruction` that is specific to x86; empty if there is none.
 std::string foreign_in(const ::llvm::Instruction& instruction, ForeignTypes& types) {
   if (auto found = types.in(instruction.getType()); !found.empty()) return found;
   for (const auto& operand : instruction.operands()) {
@@ -87,7 +87,8 @@ std::string foreign_in(const ::llvm::Function& function, ForeignTypes& types) {
   return "";
 }
 
-// A structure whose parts lie elsewhere under another layout: offsets stand in the IR already.
+// Return whether a structure has the same offsets under both layouts: the IR contains offsets
+// already.
 bool is_laid_out_alike(::llvm::StructType* type, const ::llvm::DataLayout& before,
                        const ::llvm::DataLayout& after) {
   if (type->isOpaque()) return true;
@@ -97,7 +98,7 @@ bool is_laid_out_alike(::llvm::StructType* type, const ::llvm::DataLayout& befor
          one->getMemberOffsets() == other->getMemberOffsets();
 }
 
-// Where in the module something foreign is, and what; empty for nothing.
+// The first foreign part of the module and its place; empty if there is none.
 std::string foreign_in(const ::llvm::Module& module, const ::llvm::DataLayout& after) {
   if (!module.getModuleInlineAsm().empty()) return "assembly of the module";
   const auto model = module.getCodeModel();
@@ -112,7 +113,7 @@ std::string foreign_in(const ::llvm::Module& module, const ::llvm::DataLayout& a
     if (found.empty()) found = types.in(variable.getType());
     if (!found.empty()) return found + " in '" + variable.getName().str() + "'";
   }
-  if (module.getDataLayoutStr().empty()) return "";  // it never knew where parts lie
+  if (module.getDataLayoutStr().empty()) return "";  // it does not depend on a layout
   ::llvm::TypeFinder structures;
   structures.run(module, /*onlyNamed=*/false);
   for (auto* type : structures) {

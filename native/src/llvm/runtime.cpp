@@ -22,7 +22,7 @@ void on_bad_alloc(void*, const char*, bool) {
   throw OutOfMemory();
 }
 
-// What operator new calls, again and again until it succeeds or leaves.
+// Operator new calls this repeatedly until it succeeds or exits.
 void on_failed_new() { on_bad_alloc(nullptr, nullptr, false); }
 
 }  // namespace

@@ -20,8 +20,8 @@ namespace {
 // llvm-mca's default for `-call-latency`.
 constexpr unsigned call_latency = 100;
 
-// llvm-mca's library prints a warning at the first call and return that it meets. They are
-// hidden from it here; what they cost comes from their descriptions.
+// llvm-mca's library prints a warning at the first call and return that it meets. They are hidden
+// from it here; their costs come from their descriptions.
 class QuietAnalysis : public ::llvm::MCInstrAnalysis {
  public:
   QuietAnalysis(const ::llvm::MCInstrInfo* info, std::unique_ptr<MCInstrAnalysis> real)
@@ -107,7 +107,7 @@ double Simulator::cycles(::llvm::ArrayRef<std::uint8_t> code) {
   for (const auto& instruction : block) {
     auto built = builder.createInstruction(instruction, {});
     if (!built) {
-      // The processor's model does not know it: it costs its place in the queue.
+      // The processor's model does not know it: it costs its slot in the queue.
       ::llvm::consumeError(built.takeError());
       continue;
     }

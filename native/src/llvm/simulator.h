@@ -21,7 +21,7 @@ class Simulator {
  public:
   explicit Simulator(const ::llvm::Triple& triple);
 
-  // How many instructions there are; a byte that begins none counts as one, as in objdump.
+  // The number of instructions; a byte that begins no instruction counts as one, as in objdump.
   std::size_t count(::llvm::ArrayRef<std::uint8_t> code);
 
   // Cycles of one run of a block in a loop of `mca_iterations` of them.

@@ -91,7 +91,7 @@ std::string align_of(::llvm::MaybeAlign align) {
   return align ? ", align " + std::to_string(align->value()) : "";
 }
 
-// The attributes that the vocabulary's time knew, in the order it wrote them.
+// The attributes that existed when the vocabulary was made, in the order it used.
 std::string attributes_of(const ::llvm::AttributeSet& set) {
   using ::llvm::Attribute;
   constexpr std::pair<Attribute::AttrKind, const char*> known[] = {
@@ -194,7 +194,7 @@ std::string StatementWriter::body_of(const ::llvm::Instruction& instruction) {
   }
   if (const auto* compare = dyn_cast<::llvm::CmpInst>(&instruction)) {
     const auto predicate = ::llvm::CmpInst::getPredicateName(compare->getPredicate()).str();
-    // A pointer is compared as what it points to, whichever side tells that.
+    // A pointer is compared as its pointee type, which may come from either side.
     const auto& left = *compare->getOperand(0);
     return name + " " + flags_of(instruction) + predicate + " " + typed(left) + ", " +
            value(*compare->getOperand(1));
@@ -231,7 +231,7 @@ std::string StatementWriter::memory(const ::llvm::Instruction& instruction) {
   }
   if (const auto* store = dyn_cast<::llvm::StoreInst>(&instruction)) {
     const auto& stored = *store->getValueOperand();
-    // A null or a function stored to a place has the place's type.
+    // A null or a function that is stored has the pointee type of the destination.
     auto type = types_.type_of(stored);
     if (stored.getType()->isPointerTy() && isa<::llvm::Constant>(stored)) {
       const auto place = types_.type_of(*store->getPointerOperand());
@@ -253,7 +253,7 @@ std::string StatementWriter::memory(const ::llvm::Instruction& instruction) {
 
 std::string StatementWriter::call(const ::llvm::CallBase& call) {
   std::string text;
-  if (isa<::llvm::LifetimeIntrinsic>(call)) {  // it used to say how many bytes
+  if (isa<::llvm::LifetimeIntrinsic>(call)) {  // it used to have a size operand
     return "call void <@ID>(i64 <INT>, i8* nonnull <%ID>)";
   }
   if (const auto* plain = dyn_cast<::llvm::CallInst>(&call)) {
@@ -269,7 +269,7 @@ std::string StatementWriter::call(const ::llvm::CallBase& call) {
       call.isInlineAsm() ? " asm <STRING>, <STRING>(" : " " + value(*call.getCalledOperand()) + "(";
   for (unsigned i = 0; i < call.arg_size(); ++i) {
     text += (i ? ", " : "") + argument(call, i);
-    // The alignment was an operand before the last one, which says whether it is volatile.
+    // The alignment was an operand before the last one, the volatile flag.
     if (isa<::llvm::MemIntrinsic>(call) && i == 2) text += ", i32 <INT>";
   }
   text += ")";
@@ -359,7 +359,7 @@ std::string StatementWriter::operands(const ::llvm::Instruction& instruction) {
   return text;
 }
 
-// A value where `type` is expected. What was once cast in place is written so again.
+// A value where `type` is expected. Former constant casts are written as casts again.
 std::string StatementWriter::as(const std::string& type, const ::llvm::Value& given) {
   const auto* global = dyn_cast<::llvm::GlobalValue>(&given);
   const auto own = types_.type_of(given);
@@ -389,7 +389,7 @@ std::string StatementWriter::constant(const ::llvm::Constant& given, Numbers num
   }
   if (isa<::llvm::ConstantFP>(given)) return "<FLOAT>";
   if (isa<::llvm::ConstantPointerNull>(given)) return "null";
-  if (isa<::llvm::UndefValue>(given)) return "undef";  // poison too, which is younger
+  if (isa<::llvm::UndefValue>(given)) return "undef";  // also poison, which is newer
   if (given.isNullValue()) return "zeroinitializer";
   if (const auto* expression = dyn_cast<::llvm::ConstantExpr>(&given)) {
     return this->expression(*expression, numbers);

@@ -78,7 +78,7 @@ const KnownMachine* known_machine(const Triple& triple) {
 }
 
 const char* simulated_processor_of(const Triple& triple) {
-  // x86 of 32 bits has no row, but the same instructions.
+  // 32-bit x86 has no row, but the same instructions.
   const auto* machine = triple.isX86() ? &known_machines().front() : known_machine(triple);
   if (machine == nullptr) {
     throw UnsupportedError("machine code is read for " + ::llvm::join(machines(), ", ") +
@@ -87,7 +87,7 @@ const char* simulated_processor_of(const Triple& triple) {
   return machine->simulated;
 }
 
-// All names at once: while one thread adds a name to LLVM's list no other may look for one.
+// All names at once: while one thread adds a name to LLVM's list, no other may search it.
 void register_targets() {
   LLVMInitializeX86TargetInfo();
 #ifdef COMPILER_GYM_AARCH64
@@ -133,7 +133,7 @@ std::unique_ptr<::llvm::TargetMachine> target_machine_for(
   std::string unused;
   const ::llvm::Target* target = ::llvm::TargetRegistry::lookupTarget(triple, unused);
   if (!target) return nullptr;
-  // No CPU and no features: both come from each function's attributes.
+  // No CPU and no features: each function's attributes specify both.
   return std::unique_ptr<::llvm::TargetMachine>(target->createTargetMachine(
       triple, "", "", options, relocation, module.getCodeModel(), level));
 }

@@ -1,4 +1,4 @@
-// The target machine that the tools of LLVM would choose for a module.
+// The target machine that LLVM's tools would choose for a module.
 #pragma once
 
 #include <memory>
@@ -18,31 +18,31 @@ struct KnownMachine {
   ::llvm::Triple::ArchType arch;
   const char* triple;
   const char* processor;
-  const char* features;   // which choose the ABI too
-  const char* simulated;  // the processor whose cycles are counted
+  const char* features;   // including those that choose the ABI
+  const char* simulated;  // the processor whose cycles are simulated
 };
 
 const std::vector<KnownMachine>& known_machines();
 
-// Null for none. What is not ELF, or not of 64 bits, is none.
+// Null for an unknown machine, including any that is not 64-bit ELF.
 const KnownMachine* known_machine(const ::llvm::Triple& triple);
 
-// The processor whose cycles are counted for `triple`. Throws UnsupportedError for a machine that
-// is not known.
+// The processor whose cycles are simulated for `triple`. Throws UnsupportedError for an unknown
+// machine.
 const char* simulated_processor_of(const ::llvm::Triple& triple);
 
-// Register the names of all targets and the whole of x86's: `start` does.
+// Register the names of all targets and all of x86's parts; called by `start`.
 void register_targets();
 
-// Have what makes code for `triple` registered, if this build has it. Whether a process read a
-// module of another machine before must not matter, so whoever reads one says so.
+// Register the code generator for `triple`, if this build has it. Results must not depend on the
+// modules that a process has read before, so every reader of a module calls this.
 void prepare_target(const ::llvm::Triple& triple);
 
-// The same for what reads machine code and simulates it.
+// Register the disassembler and simulator for `triple`.
 void prepare_tools(const ::llvm::Triple& triple);
 
-// Null when this build holds no code generator for the module's triple: passes
-// then run without a target, as in opt.
+// Null if this build has no code generator for the module's triple: passes then run without a
+// target, as in opt.
 std::unique_ptr<::llvm::TargetMachine> target_machine_for(
     const ::llvm::Module& module, std::optional<::llvm::Reloc::Model> relocation = std::nullopt,
     ::llvm::CodeGenOptLevel level = ::llvm::CodeGenOptLevel::Default,

@@ -1,5 +1,5 @@
-// A stream into a string with a buffer between. LLVM's own has none and goes through a
-// virtual call for every comma, which makes printing a module half as long again.
+// A buffered stream into a string. LLVM's own is unbuffered and makes a virtual call for every
+// comma, which takes half again as long for printing a module.
 #pragma once
 
 #include <string>

@@ -105,7 +105,7 @@ Category category_of_keyword(StringRef word) {
   return Category::Keyword;
 }
 
-// Remembers what each kind of token is.
+// Stores the category of each kind of token.
 class Categories {
  public:
   Categories() {
@@ -122,8 +122,8 @@ class Categories {
   std::array<std::optional<Category>, kinds> known_;
 };
 
-// A token in `gap`, which reaches to the start of the next one: comments and
-// blanks are between them, and a quoted name may hold a semicolon.
+// The length of the token in `gap`, which reaches to the start of the next token: comments and
+// blanks lie between them, and a quoted name may contain a semicolon.
 std::size_t length_of(StringRef gap) {
   if (gap.contains(';')) {
     bool quoted = false;
@@ -138,7 +138,7 @@ std::size_t length_of(StringRef gap) {
   return gap.rtrim().size();
 }
 
-// Takes tokens one after the other, into columns.
+// Stores tokens one after the other in columns.
 struct Columns {
   explicit Columns(const std::string& text) {
     for (auto* column : {&tokens.kind, &tokens.start, &tokens.end})
@@ -153,13 +153,14 @@ struct Columns {
     tokens.end.push_back(static_cast<std::int32_t>(end));
   }
 
-  // Nothing is known here of what came before.
+  // Earlier tokens are not stored here.
   bool add_again(std::size_t, std::size_t) { return false; }
 
   Tokens tokens;
 };
 
-// What a letter may be part of, looked up rather than compared.
+// The kinds of token that a letter may be part of, in a table because that is faster than
+// comparing.
 enum Part : std::uint8_t { Digit = 1, Word = 2, Name = 4, Blank = 8 };
 
 constexpr std::array<std::uint8_t, 256> parts_of_letters() {
@@ -180,8 +181,8 @@ bool is_digit(char letter) { return is(Digit, letter); }
 bool is_word(char letter) { return is(Word, letter); }
 bool is_name(char letter) { return is(Name, letter); }
 
-// Most words are a few letters long, and any hash of general use costs more than the rest
-// of the work on them.
+// Most words have only a few letters, and any general hash function costs more than the rest of the
+// work on them.
 std::uint64_t hash_of(StringRef word) {
   std::uint64_t first = 0, last = 0;
   if (word.size() > 16) return ::llvm::xxh3_64bits(word);
@@ -208,7 +209,7 @@ struct Keyword {
   Category category;
 };
 
-// What LLVM's lexer makes of a word on its own; nothing where that is not one token.
+// The keyword that LLVM's lexer reads from a word alone; nothing if that is not one token.
 std::optional<Keyword> look_up(StringRef word) {
   Tokens alone;
   try {
@@ -229,15 +230,15 @@ const Keyword* known_keyword(StringRef word) {
   return place->second ? &*place->second : nullptr;
 }
 
-// Reads what LLVM prints, several times as fast as LLVM's lexer, which compares each
-// word with every keyword there is: here it is asked once for each word. What LLVM
-// does not print is left to it altogether.
+// Reads text printed by LLVM, several times as fast as LLVM's lexer, which compares each word with
+// every keyword: this calls the lexer once for each word. Text that LLVM does not print is left to
+// the lexer entirely.
 template <typename Taker>
 class Scanner {
  public:
   Scanner(const std::string& text, Taker& taker) : text_(text), taker_(taker) {}
 
-  // False where LLVM's lexer must read the text, all of it.
+  // Return false if LLVM's lexer must read the whole text.
   bool scan() {
     while (skip_blanks()) {
       if (!scan_token()) return false;
@@ -337,7 +338,7 @@ class Scanner {
     return take(lltok::StringConstant, end + 1 - at_, Category::String);
   }
 
-  // 7, -7, 7: and 1.5e+01; the forms in hexadecimal are left to LLVM's lexer, word by word.
+  // 7, -7, 7: and 1.5e+01; hexadecimal forms are left to LLVM's lexer, word by word.
   bool scan_number() {
     auto end = at_ + 1;
     while (is_digit(at(end))) ++end;
@@ -381,7 +382,7 @@ class Scanner {
   std::size_t at_ = 0;
 };
 
-// Numbers words in the order they come.
+// Numbers words by first occurrence.
 class WordTable {
  public:
   explicit WordTable(const std::string& text) : source_(text), slots_(1 << 12) {
@@ -395,13 +396,13 @@ class WordTable {
       words_.token_word.push_back(number_of(word, kind, category));
       return;
     }
-    // Every other token is a single letter, and its kind with it.
+    // Every other token is a single letter, which determines its kind.
     auto& number = letters_[static_cast<unsigned char>(word.front())];
     if (number == none || words_.kind[number] != kind) number = number_of(word, kind, category);
     words_.token_word.push_back(number);
   }
 
-  // Add a keyword that has come before; its letters alone say which it is.
+  // Add a keyword that occurred before; its letters alone identify it.
   bool add_again(std::size_t start, std::size_t end) {
     const auto word = StringRef(source_).slice(start, end);
     const auto number = slots_[place_of(word, hash_of(word), any_kind)].number;
@@ -434,7 +435,7 @@ class WordTable {
     if (kind != any_kind && static_cast<std::uint32_t>(words_.kind[slot.number]) != kind) {
       return false;
     }
-    // Below eight letters the hash and the size leave no other word.
+    // Below eight letters, the hash and the size identify the word.
     return word.size() < 8 ||
            std::memcmp(words_.text.data() + words_.end[slot.number] - word.size(), word.data(),
                        word.size()) == 0;

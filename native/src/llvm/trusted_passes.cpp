@@ -2,9 +2,9 @@
 
 #include "llvm/ADT/StringSet.h"
 
-// Measured by `python -m scripts.trust`, which hashes all of the IR after every visit of a pass: on
-// random states of the bundled programs and of single functions of theirs, with all of PassesAll.
-// A pass that was not met there is in no list, and one that was caught once is caught.
+// Measured by `python -m scripts.trust`, which hashes the whole IR after every visit of a pass: on
+// random states of the bundled programs and of single functions from them, with all passes of
+// PassesAll. A pass that was not visited there is in no list; one wrong report excludes a pass.
 
 namespace compiler_gym::llvm {
 namespace {
@@ -86,8 +86,8 @@ const ::llvm::StringSet<>& never_caught() {
   return passes;
 }
 
-// They do not claim to have preserved everything when they did, but sometimes say that they
-// changed something when all is as it was, use lists included.
+// They claim to have preserved everything only if that is true, but sometimes report a change
+// although the IR is unchanged, including use lists.
 const ::llvm::StringSet<>& claim_too_much() {
   static const ::llvm::StringSet<> passes{
       "CorrelatedValuePropagationPass",
@@ -106,8 +106,8 @@ const ::llvm::StringSet<>& claim_too_much() {
   return passes;
 }
 
-// They change attributes, alignments, metadata or the order of uses and say nothing of it, but
-// what they say to have changed is changed.
+// They change attributes, alignments, metadata or the order of uses without reporting it, but every
+// change that they report is real.
 const ::llvm::StringSet<>& conceal() {
   static const ::llvm::StringSet<> passes{
       "ArgumentPromotionPass",
@@ -126,7 +126,7 @@ const ::llvm::StringSet<>& conceal() {
 }  // namespace
 
 Trust trust_in(::llvm::StringRef pass) {
-  // It puts poison in place of uses in blocks that cannot be reached, and says nothing of it.
+  // It replaces uses in unreachable blocks with poison without reporting it.
   if (pass == "LCSSAPass")
     return {.nothing = true, .something = true, .only_where_reachable = true};
   const bool spotless = never_caught().contains(pass);

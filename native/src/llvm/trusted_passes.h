@@ -6,11 +6,11 @@
 namespace compiler_gym::llvm {
 
 struct Trust {
-  // Where it preserved all analyses it changed nothing.
+  // When it preserved all analyses, it changed nothing.
   bool nothing = false;
-  // Where it did not, it changed something.
+  // When it did not, it changed something.
   bool something = false;
-  // The first holds only in functions of which every block can be reached.
+  // The first holds only in functions without unreachable blocks.
   bool only_where_reachable = false;
 };
 

@@ -10,7 +10,7 @@ using ::llvm::isa;
 
 namespace {
 
-constexpr int most_steps = 4;  // a list of lists of lists: deeper guesses are as good as i8*
+constexpr int most_steps = 4;  // deeper guesses, for nested lists, are no better than i8*
 constexpr const char* unknown = "i8";
 
 }  // namespace
@@ -63,10 +63,10 @@ std::string TypedPointers::type_of(const ::llvm::Value& value) {
 }
 
 std::string TypedPointers::pointee(const ::llvm::Value& value) {
-  if (isa<::llvm::ConstantData>(value)) return unknown;  // null has no place of its own
+  if (isa<::llvm::ConstantData>(value)) return unknown;  // null is not a place in memory
   if (const auto found = known_.find(&value); found != known_.end()) return found->second;
   if (depth_ >= most_steps) return unknown;
-  known_[&value] = unknown;  // what a cycle leads back to
+  known_[&value] = unknown;  // ends cycles
   ++depth_;
   auto made = from_origin(value);
   if (made.empty()) made = from_uses(value);
@@ -95,8 +95,8 @@ std::string TypedPointers::from_origin(const ::llvm::Value& value) {
   return "";
 }
 
-// What lies behind a pointer to `type`: for a pointer to a pointer, what is read from it or
-// written to it says more.
+// The pointee of a pointer to `type`: for a pointer to a pointer, loads and stores through it tell
+// more.
 std::string TypedPointers::content_of(const ::llvm::Value& pointer, const ::llvm::Type& type) {
   if (!type.isPointerTy()) return text(type);
   for (const auto* user : pointer.users()) {

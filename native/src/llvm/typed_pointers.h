@@ -1,4 +1,4 @@
-// Types as they were written when pointers had them.
+// The spelling of types when pointers had pointee types.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace compiler_gym::llvm {
 
 class TypedPointers {
  public:
-  // A type where nothing is known of its pointers.
+  // The text of a type if nothing is known about its pointers.
   std::string text(const ::llvm::Type& type);
 
-  // The type of a value, a pointer's found from its origin or its uses.
+  // The type of a value; for a pointer, inferred from its origin or its uses.
   std::string type_of(const ::llvm::Value& value);
 
  private:

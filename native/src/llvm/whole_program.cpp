@@ -14,7 +14,7 @@ namespace {
 
 constexpr ::llvm::StringRef entry = "main";
 
-// Names may begin with a byte that says: not to be mangled.
+// A name may begin with a byte that disables mangling.
 ::llvm::StringRef plain(::llvm::StringRef name) {
   name.consume_front("\1");
   return name;
@@ -25,7 +25,7 @@ bool is_defined(const ::llvm::Module& module, ::llvm::StringRef name) {
   return found != nullptr && !found->isDeclaration() && !found->hasAvailableExternallyLinkage();
 }
 
-// Whatever code generation or a C library may call although no IR names it.
+// The names that code generation or a C library may call although the IR does not mention them.
 class LibraryNames {
  public:
   explicit LibraryNames(const ::llvm::Module& module)

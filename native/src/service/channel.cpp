@@ -17,22 +17,22 @@ namespace compiler_gym::service {
 
 namespace {
 
-using Length = std::uint64_t;  // little-endian on the wire, as on every machine this runs on
+using Length = std::uint64_t;  // little-endian on the wire, like every supported machine
 
 constexpr std::size_t header_size = sizeof(Length);
 constexpr std::size_t buffer_size = std::size_t{1} << 16;
 constexpr Length longest_frame = Length{1} << 30;
-// How many times the bytes that have arrived a frame gets as memory, until it has its length.
+// Allocate this many times the bytes that have arrived, until the frame's full length is reached.
 constexpr std::size_t growth = 4;
-// If a yield takes longer than this and another process ran meanwhile, the core is crowded.
-// Without a change of process it was an interrupt, or the host of this virtual machine.
+// If a yield takes longer than this and another process ran meanwhile, the core is crowded. Without
+// a context switch it was an interrupt, or the host of this virtual machine.
 constexpr double crowded_yield_seconds = 300e-6;
-// Time for which frames are awaited asleep once the core was found crowded. It doubles while the
-// core stays crowded: each look costs the milliseconds for which the other process runs.
+// The time without spinning after the core was found crowded. It doubles while the core stays
+// crowded: each check costs the milliseconds for which the other process runs.
 constexpr double least_asleep_seconds = 20e-3;
 constexpr double most_asleep_seconds = 2;
 
-// How often this thread had to leave its core to another.
+// The number of context switches of this thread.
 long switches() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -109,7 +109,7 @@ void Channel::await(double deadline, double awake_seconds) {
   if (trouble_ != 0) return;
   try {
     fill(deadline, awake_seconds);
-  } catch (const ChannelError&) {  // NOLINT(bugprone-empty-catch): `receive` meets it again
+  } catch (const ChannelError&) {  // `receive` meets it again
   }
 }
 
@@ -118,7 +118,7 @@ bool Channel::is_crowded() const { return seconds_now() < asleep_until_; }
 bool Channel::take_in() {
   if (trouble_ != 0 || frame_.is_valid()) return false;
   try {
-    if (have_ >= header_size) finish(length());  // what was wrong still is
+    if (have_ >= header_size) finish(length());  // repeat an earlier error
     if (!frame_.is_valid()) read();
   } catch (const ChannelError&) {
     return false;
@@ -146,7 +146,7 @@ void Channel::send_held() {
 }
 
 void Channel::place(int core) {
-  if (has_ended()) return;  // its number may be another process's by now
+  if (has_ended()) return;  // its number may belong to another process by now
   if (core >= 0) {
     if (bind_process(pid, core)) is_placed = true;
   } else if (free_process(pid)) {
@@ -154,8 +154,8 @@ void Channel::place(int core) {
   }
 }
 
-// Between two looks every other process that wants the core has it. If one keeps it for
-// milliseconds, looking is a bad plan: a sleeper is woken sooner.
+// Between two checks, every other process that wants the core gets it. If one keeps it for
+// milliseconds, spinning is a bad plan: a sleeping thread is woken sooner.
 bool Channel::is_readable_soon(double now, double until) {
   const long before_all = switches();
   while (sleep(POLLIN, 0) == 0) {
@@ -174,10 +174,10 @@ bool Channel::is_readable_soon(double now, double until) {
   return true;
 }
 
-// Not in `recv`: the kernel wakes who sleeps there when a reply is read, too.
+// Does not sleep in `recv`: the kernel would also wake it when the other end reads a reply.
 int Channel::sleep(short events, double seconds) const {
   const int descriptor = descriptor_;
-  if (descriptor < 0) return 1;  // reading and writing say so
+  if (descriptor < 0) return 1;  // reading and writing report it
   pollfd looked_at{descriptor, events, 0};
   if (seconds == 0) {
     int found;
@@ -189,8 +189,8 @@ int Channel::sleep(short events, double seconds) const {
 }
 
 void Channel::fill(double deadline, double awake_seconds) {
-  if (have_ >= header_size) finish(length());  // what was wrong still is
-  // Bytes that keep coming never move the deadline: only the first of them do, once.
+  if (have_ >= header_size) finish(length());  // repeat an earlier error
+  // Only the first bytes extend the deadline, once; later ones never do.
   for (bool has_waited = false; !frame_.is_valid(); has_waited = true) {
     if (has_waited && seconds_now() >= deadline) throw ChannelError(ETIMEDOUT);
     wait(deadline, awake_seconds);
@@ -199,8 +199,8 @@ void Channel::fill(double deadline, double awake_seconds) {
   }
 }
 
-// Takes what is there. Others of this process cannot close the socket meanwhile: the
-// host's lock is held.
+// Read the available bytes. Other threads cannot close the socket meanwhile: the host's lock is
+// held.
 void Channel::read() {
   const Length length = this->length();
   char* to = buffer_.get() + have_;

@@ -64,7 +64,7 @@ bool bind_process(int pid, int core) {
 
 bool free_process(int pid) {
   CoreSet cores = set_of_thread();
-  // Threads that it started meanwhile have its one core.
+  // Threads that it started while bound share its one core.
   const std::string path = "/proc/" + std::to_string(pid) + "/task";
   bool is_free = false;
   if (DIR* const tasks = opendir(path.c_str())) {

@@ -12,10 +12,10 @@ namespace compiler_gym::service {
 
 namespace {
 
-// How long is waited for what is late before the others are looked at again.
+// The time to wait for a late reply before checking the other channels.
 constexpr double patience_seconds = 10e-3;
 
-// Waits for what is late, but had to wait for those that are done and shares the cores with
+// Wait for a late reply. Its worker had to wait for those that are done, and shares the cores with
 // the others.
 void await_among(const std::vector<Channel*>& channels, Channel& channel) {
   const std::size_t cores = cores_of_thread().size();

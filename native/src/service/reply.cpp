@@ -15,7 +15,7 @@ class Reader {
  public:
   explicit Reader(std::string_view data) : data_(data) {}
 
-  // Whether everything so far was as expected.
+  // Return whether all values so far were as expected.
   bool is_good() const { return is_good_; }
   std::string_view rest() const { return data_; }
 
@@ -130,7 +130,7 @@ class Reader {
   int depth_ = 0;
 };
 
-// Where a field is, counted by the compiler; a name that is none does not compile.
+// The index of a field, computed at compile time; an unknown name does not compile.
 consteval std::size_t place_of(std::string_view field) {
   const auto* const found = std::find(stepped_fields.begin(), stepped_fields.end(), field);
   if (found == stepped_fields.end()) throw "expected the name of a field of Stepped";

@@ -1,4 +1,4 @@
-// What both ways to exchange know of a request under way.
+// The knowledge about a pending request that both kinds of exchange share.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace compiler_gym::service {
 
 inline constexpr double long_ago = -std::numeric_limits<double>::infinity();
 
-// Until when a reply is waited for that had `limit` seconds until `deadline`, but had to wait for
-// what was `computed` before it, and shares its core with `others`.
+// The extended deadline of a reply with `limit` seconds until `deadline`, which had to wait for the
+// `computed` seconds of earlier requests and shares its core with `others`.
 double extended(double deadline, double limit, double computed, std::size_t others);
 
-// Keeps what the reply on `channel`, if it is there, says of its worker.
+// Store the worker's core and seconds from the reply on `channel`, if it has arrived.
 void note_reply(Channel& channel);
 
 }  // namespace compiler_gym::service

@@ -7,11 +7,11 @@
 
 namespace compiler_gym::service {
 
-// By the clock of Python's time.monotonic().
+// The clock of Python's time.monotonic().
 double seconds_now();
 
-// Sleeps until there is something to read or write, `seconds` at most; so much at a time that a
-// signal which came just before is not heard too late. Returns as poll(2).
+// Sleep until a descriptor is ready, for at most `seconds`, in short intervals so that a signal
+// just before the sleep is noticed soon. Return as poll(2) does.
 int sleep_on(pollfd* looked_at, std::size_t count, double seconds);
 
 }  // namespace compiler_gym::service

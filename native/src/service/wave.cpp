@@ -93,8 +93,8 @@ void Wave::send_to(Core& core, double now) {
   core.under_way.push_back({&channel, channel.has_trouble() ? long_ago : channel.deadline});
 }
 
-// The next to be sent, rather one that was on `core` before: some of its data are in the
-// caches there.
+// Return the next request to send, preferably one whose worker was on `core` before: some of its
+// data are in the caches there.
 Wave::Held Wave::take_for(const Core& core) {
   const auto choices = static_cast<std::ptrdiff_t>(std::min(cores_.size() + 1, held_.size()));
   auto place = std::find_if(held_.begin(), held_.begin() + choices,
@@ -105,8 +105,8 @@ Wave::Held Wave::take_for(const Core& core) {
   return held;
 }
 
-// Looks at what each core got last: it is done when all before it are, more often than not.
-// Returns until when, or nothing if all is done.
+// Watch the last request of each core: when it is done, all before it usually are. Return the
+// earliest deadline, or nothing if all is done.
 std::optional<double> Wave::watch() {
   watched_.clear();
   looked_at_.clear();
@@ -121,7 +121,7 @@ std::optional<double> Wave::watch() {
   return earliest;
 }
 
-// Takes in what is there on `core`, and sends the next if that was all.
+// Receive the available replies on `core`, and send the next request if none is outstanding.
 void Wave::take_in(Core& core, double now) {
   core.forget([&](Request& request) { return is_answered(request, now); });
   core.forget([&](Request& request) { return now >= core.deadline_of(request); });
@@ -130,7 +130,8 @@ void Wave::take_in(Core& core, double now) {
   if (!held_.empty()) send_to(core, now);
 }
 
-// Whether the reply is there, or will never be. If it has begun it may take a moment longer.
+// Return whether the reply is complete, or will never arrive. A reply that has begun gets a little
+// more time.
 bool Wave::is_answered(Request& request, double now) {
   Channel& channel = *request.channel;
   const bool had_begun = channel.has_begun();
@@ -141,7 +142,7 @@ bool Wave::is_answered(Request& request, double now) {
   return false;
 }
 
-// A core that was busy for much longer than its workers computed was wanted by others.
+// Count the replies of a core as late if it was busy for much longer than its workers computed.
 void Wave::judge(Core& core, double now) {
   if (!core.has_failed) {
     turns_.timed += core.done;

@@ -1,4 +1,4 @@
-// Requests that are given to the cores in turn; see exchange.h.
+// Requests distributed to the cores, one after the other; see exchange.h.
 #pragma once
 
 #include <poll.h>
@@ -16,7 +16,7 @@ class Wave {
   Wave(const std::vector<Channel*>& channels, const std::vector<double>& seconds, double share,
        double late_seconds);
 
-  // Exchanges what the channels hold, once.
+  // Exchange the requests that the channels hold, once.
   Turns run(Host& host);
 
  private:
@@ -32,18 +32,19 @@ class Wave {
 
   struct Core {
     int number;
-    double load = 0;      // seconds that all it got are expected to take
-    double began = 0;     // when it got the first of what it has
-    double computed = 0;  // how long those of them took that are done
+    double load = 0;      // expected seconds of all its requests
+    double began = 0;     // time at which it got the first outstanding request
+    double computed = 0;  // seconds of computation of its finished requests
     int done = 0;
     bool has_failed = false;
     std::vector<Request> under_way = {};
 
-    // When the last of what it has is overdue. If that was closed nobody wakes us.
+    // The deadline of its last request. A closed channel is overdue at once, because nothing would
+    // wake us.
     double deadline() const;
     double deadline_of(const Request& request) const;
     void note(Channel& channel);
-    // Forgets the requests for which `is_over` is true, with what is known of their replies.
+    // Remove the requests for which `is_over` is true and record their replies.
     template <typename IsOver>
     void forget(const IsOver& is_over);
   };

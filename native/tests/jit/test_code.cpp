@@ -69,7 +69,7 @@ TEST_CASE("what cannot be compiled is told by its kind, and the next text compil
       -1);
   CHECK_THROWS_WITH_AS(lonely->address("f"), doctest::Contains("nobody_has_this"), LinkError);
   CHECK_THROWS_AS(Code::compile(square, 2)->address("cube"), LinkError);
-  // A wrong register name is found while code is made.
+  // Code generation detects a wrong register name.
   CHECK_THROWS_AS(Code::compile("define void @f() {\n  call void asm sideeffect \"movl "
                                 "%nonsense, %eax\", \"\"()\n  ret void\n}",
                                 -1),
@@ -139,7 +139,7 @@ TEST_CASE("a process that is forked while others compile can compile") {
   for (int copy = 0; copy < 60 && failed == 0; ++copy) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(60);  // a lock that nobody holds any more is never given back
+      alarm(60);  // a lock without an owner would block forever
       const auto code = compile_cached(square, 0);
       _exit(reinterpret_cast<Unary>(code->address("square"))(3) == 9 ? 0 : 1);
     }

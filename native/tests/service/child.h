@@ -1,4 +1,4 @@
-// A process that does nothing, for as long as it is looked at.
+// A process that does nothing while it exists.
 #pragma once
 
 #include <sched.h>
@@ -27,7 +27,7 @@ struct Child {
   int pid;
 };
 
-// How many cores a process may use; 0 is this thread.
+// The number of cores that a process may use; 0 is this thread.
 inline int cores_of(int pid) {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -26,7 +26,7 @@ inline std::string framed(std::string_view message) {
   return frame.append(message);
 }
 
-// Our end is a channel, theirs is written and read by hand.
+// Our end is a channel; the test reads and writes the other end directly.
 struct Pair {
   Pair() {
     int ends[2];
@@ -61,7 +61,8 @@ struct Pair {
   int theirs = -1;
 };
 
-// A reply to a step that saw eight bytes and cost 7, computed on core 3 in half a second.
+// A reply to a step with an observation of eight bytes and the cost 7, computed on core 3 in half a
+// second.
 inline std::string usual_reply(std::string_view seen = "12345678", bool no_effect = false) {
   std::string message("\x9b\x13\xc2\xc0", 4);
   message += no_effect ? '\xc3' : '\xc2';

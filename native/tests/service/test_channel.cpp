@@ -183,7 +183,7 @@ TEST_CASE("the process at the other end is put on one core and let go again") {
 
 TEST_CASE("who has gone is not placed: its number may be another process's") {
   Host host;
-  const compiler_gym::tests::Child child;  // first, or it holds their end open
+  const compiler_gym::tests::Child child;  // first, or it would inherit the other end
   Pair pair;
   Channel channel(pair.ours, host);
   channel.pid = child.pid;

@@ -1,5 +1,5 @@
-// The headers and tables of an ELF file of any machine, as columns. LLVM's reader checks every
-// offset, so the bytes may be anybody's.
+// The headers and tables of an ELF file for any machine, as columns. LLVM's reader checks every
+// offset, so the bytes may come from an untrusted source.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ struct Segments {
   std::vector<std::uint64_t> kind, flags, offset, address, size;
 };
 
-// Of the symbol table, then of the dynamic one. `section` is 0 for undefined symbols. The value of
-// a thread-local variable is the address of what its threads begin with.
+// The regular symbol table, then the dynamic one. `section` is 0 for undefined symbols. The value
+// of a thread-local variable is the address of its initial contents.
 struct Symbols {
   std::vector<std::string> name;
   std::vector<std::uint64_t> value, size, section, kind, dynamic;
 };
 
-// Relocations that add the address at which the file is loaded. The target is the addend of the
-// record; the places of `packed` ones have theirs in the file.
+// Relocations that add the load address of the file. The target is the addend in the record; for
+// `packed` relocations it is stored at the relocated place.
 struct Relocations {
   std::vector<std::uint64_t> place, target, packed;
 };

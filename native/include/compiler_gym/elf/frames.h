@@ -1,4 +1,4 @@
-// The entries of `.eh_frame`, which unwinders read, and the landing pads to which exceptions lead.
+// The entries of `.eh_frame`, which unwinders read, and the landing pads of exceptions.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Frames {
   std::vector<std::uint64_t> landing;  // the lowest landing pad, or 0
 };
 
-// Entries before the first that cannot be read.
+// Stops at the first entry that cannot be read.
 Frames read_frames(Loaded frames, Loaded tables, Layout layout);
 
 }  // namespace compiler_gym::elf

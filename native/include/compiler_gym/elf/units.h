@@ -15,8 +15,8 @@ struct Units {
   std::vector<std::uint64_t> low, high;
 };
 
-// Units that cannot be read are left out, and so are those of objects, which have no addresses yet.
-// Throws `BadFile` if the file is not ELF.
+// Skips units that cannot be read, and units in object files, which have no addresses yet. Throws
+// `BadFile` if the file is not ELF.
 Units read_units(std::string_view data);
 
 }  // namespace compiler_gym::elf

@@ -6,7 +6,7 @@
 
 namespace compiler_gym::jit {
 
-// A `void f(ptr buffers)`, which takes the array of the addresses of its buffers.
+// A `void f(ptr buffers)`, whose argument is an array with the addresses of its buffers.
 struct Call {
   std::uintptr_t function = 0;
   std::vector<std::uintptr_t> buffers;
@@ -15,12 +15,12 @@ struct Call {
 void run(const Call& call);
 
 enum class Clock {
-  wall,       // what threads of a pool do counts only where the caller waits for it
-  processor,  // of this thread: what else the machine does counts little
+  wall,       // threads of a pool count only while the caller waits for them
+  processor,  // time of this thread: other load on the machine counts little
 };
 
-// Seconds of one run of each call, `rounds` times: in each round every call is run `repeats` times
-// in a row, and the next round begins with another one.
+// Time each call in seconds for `rounds` rounds: each round runs every call `repeats` times in a
+// row, and the next round begins with a different call.
 std::vector<std::vector<double>> time_in_turns(const std::vector<Call>& calls, int rounds,
                                                const std::vector<int>& repeats, Clock clock);
 

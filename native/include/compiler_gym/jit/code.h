@@ -19,8 +19,8 @@ struct Stages {
 // The functions of one module. Addresses are valid as long as this object lives.
 class Code {
  public:
-  // `level` 0 to 3 runs the default pipeline of that level before code is made; -1 runs no pass at
-  // all. Functions that the module only declares are looked up among `symbols`, then in the
+  // `level` 0 to 3 runs the default pipeline of that level before code generation; -1 runs no
+  // passes. Functions that the module only declares are looked up among `symbols`, then in the
   // process; `compiler_gym_parallel_for` of pool.h is always available.
   static std::shared_ptr<const Code> compile(const std::string& ir, int level,
                                              const Symbols& symbols = {});

@@ -23,7 +23,7 @@ std::string object_code_with_blocks_of(std::string_view bitcode);
 // The text of the object of object_code_of, as `llc -filetype=asm` writes it.
 std::string assembly_of(std::string_view bitcode);
 
-// Sets whether inline assembly may read files (.include, .incbin) during code generation. By
+// Set whether inline assembly may read files (.include, .incbin) during code generation. By
 // default it may not: such a program then raises a DiagnosticError.
 void let_assembly_read_files(bool may);
 

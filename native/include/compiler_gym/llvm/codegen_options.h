@@ -23,7 +23,7 @@ inline constexpr const char* codegen_node = "compiler_gym.codegen";
 inline constexpr const char* default_value = "default";
 
 struct CodegenOption {
-  std::string name;                 // as llc spells it, without dashes
+  std::string name;                 // llc's spelling, without dashes
   std::vector<std::string> values;  // without default_value
 };
 
@@ -36,10 +36,10 @@ using ChosenOptions = std::map<std::string, std::string>;
 // Throws UnsupportedError for an unknown option or value.
 ChosenOptions chosen_options_of(const ::llvm::Module& module);
 
-// Replaces the choices in the module with `chosen`; returns whether that changed it.
+// Replace the choices in the module with `chosen`; return whether that changed it.
 bool choose_options(::llvm::Module& module, const ChosenOptions& chosen);
 
-// Applies "name=value;name=value" to `chosen`. The word "reset" clears all choices, the value
+// Apply "name=value;name=value" to `chosen`. The word "reset" clears all choices, the value
 // "default" clears one. Throws PipelineError for anything else.
 void read_options(std::string_view text, ChosenOptions& chosen);
 

@@ -25,7 +25,7 @@ struct FatalError : std::runtime_error, GivenUp {
   using std::runtime_error::runtime_error;
 };
 
-// The same, because memory ran out.
+// Like FatalError, but memory ran out.
 struct OutOfMemory : std::bad_alloc, GivenUp {};
 
 // LLVM finished its work and reported errors about the program.

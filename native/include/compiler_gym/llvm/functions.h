@@ -100,7 +100,7 @@ void visit_columns(const LoopForest& forest, Visit&& visit) {
 // the calls to it. Recursive calls do not count.
 std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Module& module);
 
-// What Python gets of this file as it stands here.
+// The observations of this file that Python receives unchanged.
 inline constexpr std::tuple function_observations{
     Observed{"function_table", function_table, "Features of each function that has a body."},
     Observed{"call_graph", call_graph, "Functions and who calls whom."},

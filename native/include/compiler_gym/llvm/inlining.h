@@ -53,23 +53,23 @@ class Inlining {
  public:
   // Give `module` the attributes of `level` and run its pipeline up to the first question.
   Inlining(Module& module, Level level);
-  // A run that is not over is brought to its end with nothing done on the way: the module is what
-  // nobody should look at any more.
+  // A run that is not over is ended, with its remaining work skipped: the module must not be used
+  // after that.
   ~Inlining();
   Inlining(const Inlining&) = delete;
   Inlining& operator=(const Inlining&) = delete;
 
-  // Whether the pipeline has come to its end: there is no question any more.
+  // Return whether the pipeline has ended, so that there are no more questions.
   bool is_over() const;
-  // Answer the question and go on to the next, or to the end. Throws std::logic_error without a
-  // question, and TooLargeError when the module has outgrown the limit.
+  // Answer the question and continue to the next one, or to the end. Throws std::logic_error
+  // without a question, and TooLargeError if the module has grown beyond the limit.
   void answer(InlineAnswer answer);
   // Throws std::logic_error without a question.
   CallSite call_site() const;
   InlineFeatures features() const;
-  // What was decided at each question so far: whether the call was to be inlined.
+  // The decisions so far, one for each question: whether to inline the call.
   const std::vector<bool>& decisions() const;
-  // 0 sets no limit, as at the start.
+  // 0, the default, sets no limit.
   void limit_instructions(std::size_t most);
 
  private:

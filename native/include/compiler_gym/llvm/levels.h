@@ -29,13 +29,13 @@ std::optional<Level> level_named(std::string_view name);
 // need it.
 void set_goal(::llvm::Module& module, Goal goal);
 
-// Give every definition the attributes of a level and run the level's pipeline as
-// clang would. The IR should come from `clang -O2 -Xclang -disable-llvm-passes`:
-// what clang itself writes differently at -O0 (no lifetimes, no TBAA) is not undone.
+// Give every definition the attributes of a level and run the level's pipeline as clang would. The
+// IR should come from `clang -O2 -Xclang -disable-llvm-passes`: clang emits different IR at -O0 (no
+// lifetimes, no TBAA), and this function cannot restore it.
 void apply_level(::llvm::Module& module, Level level);
 
-// The same for a module that is a whole program: applies the pipelines of `clang -flto` and of the
-// linker at that level. Names in `keep` stay visible; see whole_program.h.
+// Like apply_level, for a module that is a whole program: applies the pipelines of `clang -flto`
+// and of the linker at that level. Names in `keep` stay visible; see whole_program.h.
 Fragile<::llvm::Module> at_linked_level(Fragile<::llvm::Module> module, Level level,
                                         const std::vector<std::string>& keep);
 

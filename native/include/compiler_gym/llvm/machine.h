@@ -8,7 +8,7 @@
 
 namespace compiler_gym::llvm {
 
-// The instructions that `llvm-objdump -d` lists: of all code sections, padding included.
+// The number of instructions that `llvm-objdump -d` lists in all code sections, padding included.
 // Throws UnsupportedError for an object for an unsupported processor.
 std::uint64_t machine_instructions_of(std::string_view object);
 
@@ -18,17 +18,17 @@ struct MachineBlock {
   std::uint64_t section;  // the index of its section
   std::uint64_t address;  // in that section
   std::uint64_t size;     // in bytes
-  double frequency;       // runs of the block for one call of its function, as LLVM guesses
-  // Of one run, in a loop of `mca_iterations` runs of this block alone. As llvm-mca says,
-  // except that a call is an instruction here and not 100 cycles of waiting.
+  double frequency;       // estimated runs of the block per call of its function
+  // Cycles of one iteration, in a loop of `mca_iterations` runs of this block alone, as llvm-mca
+  // estimates them, but with a call counted as one instruction instead of 100 cycles.
   double cycles;
 };
 
 inline constexpr unsigned mca_iterations = 100;
 
-// The blocks of an object that object_code_with_blocks_of made. Cold blocks, those beyond
-// the hottest that make up 99 % of all executed instructions, get what their instructions
-// take at the processor's full width instead of a simulation.
+// The blocks of an object from emit_object_with_blocks. Cold blocks, those beyond the hottest that
+// make up 99 % of all executed instructions, are not simulated: their cost assumes that
+// instructions start at the processor's full width.
 std::vector<MachineBlock> machine_blocks_of(std::string_view object);
 
 }  // namespace compiler_gym::llvm

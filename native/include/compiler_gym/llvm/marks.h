@@ -2,8 +2,9 @@
 // id that is stored in the IR too, and the choice that later passes must follow.
 //
 // An id is given once, in the order of the module, and belongs to a kind: call 3, loop 3 and
-// function 3 are different things. A pass that copies what has an id copies the id: the copies
-// are one decision, and a mark applies to all of them. The ids of removed points no longer exist.
+// function 3 are different decision points. A pass that copies a decision point copies its id: the
+// copies are one decision, and a mark applies to all of them. The ids of removed points no longer
+// exist.
 //
 //   call site   `!compiler_gym.call !{i32 ID}`, on the instruction
 //   loop        `!{!"compiler_gym.loop", i32 ID}`, a property of the loop's `!llvm.loop`
@@ -30,8 +31,8 @@ constexpr std::size_t point_kinds = 3;
 // The names of the choices of each kind, in order; the first leaves the decision to LLVM.
 const std::vector<std::string>& choice_names(PointKind kind);
 
-// Call sites whose callee is a function of the module: a row for each id, or for each
-// instruction where nothing has ids.
+// Call sites whose callee is a function of the module: a row for each id, or for each instruction
+// if the module has no ids.
 struct CallSites {
   std::vector<std::string> names;
   std::vector<std::int32_t> id;
@@ -66,7 +67,7 @@ void visit_columns(const CallSites& table, Visit&& visit) {
         table.callee_calls);
 }
 
-// Loops that have an id: a row for each; every loop where nothing has ids.
+// Loops that have an id: a row for each; every loop if the module has no ids.
 struct MarkedLoops {
   std::vector<std::string> names;
   std::vector<std::int32_t> id;
@@ -98,7 +99,7 @@ void visit_columns(const MarkedLoops& table, Visit&& visit) {
         table.is_peelable);
 }
 
-// Functions that have a body: a row for each id, or for each where nothing has ids.
+// Functions that have a body: a row for each id, or for each function if the module has no ids.
 struct MarkedFunctions {
   std::vector<std::string> names;
   std::vector<std::int32_t> id;
@@ -142,7 +143,7 @@ struct Point {
   PointKind kind;
   std::int32_t id;
   std::uint32_t allowed;  // a bit for each choice
-  std::string label;      // what it is, for people
+  std::string label;      // a description for people
 };
 
 // The marks of one module, which must outlive this object. Not thread safe.
@@ -151,14 +152,16 @@ class Marks {
   explicit Marks(Module& module);
   ~Marks();
 
-  // Give an id to whatever has none, in the module's order, after the highest there is.
+  // Give an id to each decision point without one, in the module's order, after the highest
+  // existing id.
   void number();
-  // Every decision there is now: calls, then loops, then functions, each by id.
+  // All decisions that exist now: calls, then loops, then functions, each sorted by id.
   const std::vector<Point>& points();
-  // Make a choice and return whether the IR changed, exactly. Throws RefusedError, and changes
-  // nothing, where the id is gone or was never there, or the choice is none here.
+  // Make a choice and return whether the IR changed, exactly. If the id does not exist (any more)
+  // or does not allow the choice, throws RefusedError and changes nothing.
   bool choose(PointKind kind, std::int32_t id, std::size_t choice);
-  // How many ids there are of a kind, gone ones included, as far as the module says.
+  // The number of ids of a kind in the module, including removed ones if the module still shows
+  // them.
   std::int32_t ids(PointKind kind);
 
  private:

@@ -32,12 +32,12 @@ namespace compiler_gym::llvm {
 
 struct WatchedRun {
   bool changed = false;
-  // Whether hashes of all of the IR before and after differ.
+  // True if the hashes of the whole IR before and after differ.
   bool differs = false;
-  // Whether what was kept for the next run is true.
+  // True if the state cached for the next run is correct.
   bool holds = true;
-  // How often a pass of which class said that it preserved all analyses or not, and then
-  // whether the hash was another.
+  // The number of visits by pass class, by whether the pass reported that it preserved all
+  // analyses, and by whether the hash changed.
   std::map<std::tuple<std::string, bool, bool>, std::size_t> visits;
 };
 
@@ -56,29 +56,28 @@ class Module {
   // LLVM refuses the text, DiagnosticError when a pass reported errors, and
   // TooLargeError after a change that left more instructions than the limit.
   bool run(const std::string& pipeline);
-  // The same where nobody asks whether the IR changed, which saves looking: true means that it
-  // may have.
+  // Like `run`, but skips change detection: true means that the IR may have changed.
   bool apply(const std::string& pipeline);
-  // The same as `run`, with other values of LLVM's command-line options for this pipeline alone. It
-  // is a run of `opt` of its own: what a reader of bitcode does to declarations of intrinsics is
-  // done before and after it. Throws PipelineError for options that LLVM refuses.
+  // Like `run`, with other values of LLVM's command-line options for this pipeline alone. Works
+  // like a separate run of `opt`: the changes that a bitcode reader makes to declarations of
+  // intrinsics are made before and after it. Throws PipelineError for options that LLVM refuses.
   bool run_with(const std::string& pipeline, const OptionValues& options);
-  // 0 sets no limit, as at the start.
+  // 0, the default, sets no limit.
   void limit_instructions(std::size_t most);
 
-  // The same, slower, and say what it did.
+  // Like `run`, but slower, and returns a record of the effects.
   PassRecord run_recorded(const std::string& pipeline, const OptionValues& options = {});
 
-  // The same, slower, and compare the answer with one that trusts nobody.
+  // Like `run`, but slower; compares the result with a check that trusts no pass.
   WatchedRun run_watched(const std::string& pipeline);
 
-  // From now on note where the time of `run` goes, or no longer; see pass_timing.h.
+  // Turn the timing of `run` on or off; see pass_timing.h.
   void time_passes(bool is_on);
   std::vector<TimedPart> take_times();
 
   // The bytes that opt would write.
   std::string bitcode();
-  // The text that `opt -S` would print, less its first line, which names a file.
+  // The text that `opt -S` would print, without its first line, which names a file.
   std::string text();
   IrHash hash();
   std::size_t instruction_count();
@@ -99,7 +98,7 @@ class Module {
   // See retarget.h.
   bool retarget(const std::string& target);
 
-  // Let `work` change the IR by other means than a pipeline. Throws DiagnosticError as run() does.
+  // Let `work` change the IR without a pipeline. Throws DiagnosticError as run() does.
   void change(const std::function<void(::llvm::Module&)>& work);
 
   // See features.h.
@@ -111,12 +110,12 @@ class Module {
   std::string assembly();
   std::uint64_t object_text_size();
 
-  // Let `look` read the IR; it must change nothing.
+  // Let `look` read the IR; it must not change it.
   void inspect(const std::function<void(const ::llvm::Module&)>& look);
 
-  // Let `change` edit the IR; it returns whether it did.
+  // Let `change` edit the IR; it returns whether it changed the IR.
   bool edit(const std::function<bool(::llvm::Module&)>& change);
-  // Another number whenever the IR may have become another, and what points into it may dangle.
+  // A number that changes whenever the IR may have changed, so that pointers into it may dangle.
   std::uint64_t version() const;
 
   std::string triple();

@@ -24,22 +24,22 @@ struct Remark {
 
 struct PassRecord {
   bool changed = false;
-  // In the order of inst_count(), so blocks and functions are there too. What one
-  // function gains and another loses counts on both sides.
+  // Counted in the order of inst_count(), which includes blocks and functions. If one function
+  // gains what another loses, both sides count it.
   InstCount added{};
   InstCount removed{};
   std::vector<std::string> changed_functions;  // LLVM's structural hash differs
-  std::vector<std::string> new_functions;      // bodies there were not before
+  std::vector<std::string> new_functions;      // functions that had no body before
   std::vector<std::string> lost_functions;
   std::vector<Remark> remarks;
 };
 
-// What a module looks like before a pass, to compare with later.
+// The state of a module before a pass, for a later comparison.
 class Snapshot {
  public:
   explicit Snapshot(const ::llvm::Module& module);
 
-  // Fill in what changed since; `changed` and `remarks` are the caller's.
+  // Fill in the changes since then; the caller sets `changed` and `remarks`.
   void compare(const ::llvm::Module& now, PassRecord& record) const;
 
  private:

@@ -28,7 +28,7 @@ const char* name_of(PartKind kind);
 struct TimedPart {
   std::string name;
   PartKind kind;
-  // The place of what it is part of, which comes before it; -1 for none.
+  // the index of the enclosing part, which is smaller; -1 for none
   std::ptrdiff_t parent;
   std::uint64_t calls;
   std::int64_t nanoseconds;
@@ -41,16 +41,16 @@ class PassTiming {
   PassTiming(const PassTiming&) = delete;
   PassTiming& operator=(const PassTiming&) = delete;
 
-  // Time every pass and analysis that `callbacks` are told of, as long as both live. Whoever
-  // listened before is not timed.
+  // Time every pass and analysis that `callbacks` report, as long as both live. Callbacks that were
+  // registered earlier are not timed.
   void listen_to(::llvm::PassInstrumentationCallbacks& callbacks);
 
   // `name` must outlive the next `take`.
   void begin(PartKind kind, std::string_view name);
   void end();
 
-  // What ran since the last call. A part that an exception left open ends where the
-  // one around it does.
+  // Return the parts that ran since the last call. A part left open by an exception ends with its
+  // parent.
   std::vector<TimedPart> take();
 
  private:

@@ -13,7 +13,7 @@ void check_pipeline(const std::string& pipeline);
 
 struct RegisteredPass {
   std::string kind;        // module, cgscc, function, loopnest or loop
-  std::string name;        // what a pipeline text calls it
+  std::string name;        // the pass's name in a pipeline text
   std::string parameters;  // PassBuilder's hint such as "O1;O2;O3", or empty
 };
 

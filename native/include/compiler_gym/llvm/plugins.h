@@ -1,7 +1,7 @@
 // Plug-ins: shared libraries that add passes to LLVM.
 //
-// They need the symbols of the LLVM that loads them. An engine that contains LLVM hides them, so
-// only one that shares libLLVM with the plug-ins can load any.
+// They need the symbols of the LLVM that loads them. An engine with a static LLVM hides those
+// symbols, so only one that shares libLLVM can load plug-ins.
 #pragma once
 
 #include <string>
@@ -12,14 +12,15 @@ namespace compiler_gym::llvm {
 // True if this engine shares its LLVM with libraries loaded into the process.
 bool shares_llvm();
 
-// Load a plug-in for good: every module made afterwards knows its passes. Returns the name that it
-// gives itself. Throws PluginError where the file is none, or was built for another LLVM.
+// Load a plug-in until the process ends: every module created afterwards knows its passes. Returns
+// the plug-in's name for itself. Throws PluginError if the file is not a plug-in or was built for
+// another LLVM.
 std::string load_plugin(const std::string& path);
 
-// The pipeline text that runs `pass` alone, in whatever unit of IR it works on: `function(pass)`,
-// or `pass` itself if that is such a text. LLVM and the plug-in of this number are asked, in the
-// order of loading; -1 asks all of them. Throws PipelineError if nobody knows it. Not for use
-// beside other threads.
+// The pipeline text that runs `pass` alone on the unit of IR that it works on: `function(pass)`, or
+// `pass` itself if it already is such a text. Searches LLVM and the plug-in with this number, or
+// all plug-ins in the order of loading for -1. Throws PipelineError if none of them knows the pass.
+// Not thread safe.
 std::string pipeline_of_pass(const std::string& pass, int plugin = -1);
 
 }  // namespace compiler_gym::llvm

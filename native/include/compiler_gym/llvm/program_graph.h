@@ -23,11 +23,10 @@ namespace compiler_gym::llvm {
 
 enum class NodeKind : std::int32_t { Instruction, Variable, Constant, Type };
 
-// Control: to the next instruction, or to the successor at `position`.
-// Data: from an instruction to its result, and from a value to the instruction
-// whose operand `position` it is.
-// Call: from a call to the callee's first instruction, and back from its ends.
-// Type: from a type to its values, and to the type whose part `position` it is.
+// Control: to the next instruction, or to the successor at `position`. Data: from an instruction to
+// its result, and from a value to the instruction in which it is operand `position`. Call: from a
+// call to the callee's first instruction, and back from its exits. Type: from a type to its values,
+// and to the type in which it is part `position`.
 enum class EdgeKind : std::int32_t { Control, Data, Call, Type };
 
 // One array per column, so that each can become a tensor unchanged.
@@ -71,7 +70,7 @@ void visit_columns(const ProgramGraph& graph, Visit&& visit) {
 // position for an edge. A type's text is here the type itself.
 std::string program_graph_json(const ::llvm::Module& module);
 
-// What Python gets of this file as it stands here.
+// The observations of this file that Python receives unchanged.
 inline constexpr std::tuple graph_observations{
     Observed{"program_graph", program_graph, "The ProGraML graph."},
 };

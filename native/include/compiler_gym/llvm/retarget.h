@@ -15,11 +15,12 @@ namespace compiler_gym::llvm {
 // they were built in.
 std::vector<std::string> machines();
 
-// The machine among them that a triple or the name of a processor means; empty for none. What
-// they have in common is 64 bits, the least significant byte first, and ELF.
+// The machine among them for a triple or a processor's name; empty for none. All of them are
+// 64-bit, little-endian, and use ELF.
 std::string machine_of(std::string_view triple);
 
-// The processor whose cycles are counted for one of `machines()`. Throws InitError for another.
+// The processor whose cycles are simulated for one of `machines()`. Throws InitError for any other
+// machine.
 std::string simulated_processor(const std::string& machine);
 
 // Retarget `module`, which is for x86-64 or for no machine, to the machine or triple `target`: its

@@ -1,10 +1,10 @@
-// IR as the statements that inst2vec's vocabulary is made of, after "Neural Code
-// Comprehension: A Learnable Representation of Code Semantics" (Ben-Nun et al.,
-// NeurIPS 2018): without names and immediate values, with structures written in
-// place, and one statement for each global, function, block and instruction.
+// IR as the statements of inst2vec's vocabulary, after "Neural Code Comprehension: A Learnable
+// Representation of Code Semantics" (Ben-Nun et al., NeurIPS 2018): without names and immediate
+// values, with structures written in place, and one statement for each global, function, block and
+// instruction.
 //
-// The vocabulary is from the time when pointers had types. Types are inferred from
-// the uses of a pointer, and are i8* if there are none.
+// The vocabulary dates from the time of typed pointers. Types are inferred from the uses of a
+// pointer, and are i8* if there are none.
 #pragma once
 
 #include <string>

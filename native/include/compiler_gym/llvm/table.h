@@ -1,6 +1,6 @@
-// Tables as they leave the engine. What their columns are called and hold is written once: the
-// `visit_columns` beside each struct calls a visitor with every column, and from that come the
-// dictionary that Python gets, the description of its space and the docstring in the stub.
+// Tables as they leave the engine. Each struct declares the names and contents of its columns once,
+// in `visit_columns`, which calls a visitor with every column. The dictionary for Python, the
+// description of its space and the docstring in the stub are derived from it.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Column {
   const char* doc;
   std::int64_t low = 0;
   std::int64_t high = std::numeric_limits<std::int64_t>::max() - 1;  // Gymnasium adds one to it
-  std::size_t width = 0;  // of a row; 0 where each row is one value
+  std::size_t width = 0;  // of a row; 0 if each row is one value
 };
 
 // An index into another table or text, or -1 for none.
@@ -46,7 +46,7 @@ constexpr Column text_column(const char* name, const char* doc) { return {name, 
 
 constexpr Column names_column(const char* name, const char* doc) { return {name, doc, 0, 0}; }
 
-// A table that Python gets under `name`: the bindings need no more than a list of these.
+// A table that Python receives as `name`: the bindings only list these.
 template <class Table>
 struct Observed {
   const char* name;

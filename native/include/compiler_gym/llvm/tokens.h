@@ -79,7 +79,7 @@ void visit_columns(const Words& words, Visit&& visit) {
 Tokens tokens_of(const std::string& text);
 Words words_of(const std::string& text);
 
-// The same, by LLVM's lexer alone, which takes several times as long.
+// Like tokenize, but uses LLVM's lexer alone, which takes several times as long.
 Tokens tokens_by_llvm(const std::string& text);
 
 std::vector<std::string> token_categories();

@@ -1,5 +1,5 @@
-// Memory with an owner, whoever that is: a frame can lie in an object of the interpreter from the
-// moment it is read, and need not be copied there.
+// Memory with an owner of any kind: a frame can be read directly into an object of the interpreter
+// and need not be copied there.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class Bytes {
   using Release = void (*)(void* owner);
 
   Bytes() = default;
-  // `owner` keeps what is at `data`, and is given to `release` in the end.
+  // `owner` keeps the memory at `data` alive; the destructor passes it to `release`.
   Bytes(char* data, std::size_t size, void* owner, Release release)
       : data_(data), size_(size), owner_(owner, release) {}
 
@@ -24,7 +24,7 @@ class Bytes {
     return is_valid() ? std::string_view(data_, size_) : std::string_view();
   }
 
-  // Hands the owner over; nothing is left here.
+  // Give up ownership and leave this object empty.
   void* release() { return owner_.release(); }
 
  private:

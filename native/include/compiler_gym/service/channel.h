@@ -1,6 +1,6 @@
-// One end of a stream socket that carries frames, or requests and replies: waiting for one, awake
-// or asleep, and reading it, without the interpreter in between. A pass leaves little of that in
-// the caches. It does not know what it carries, and nothing of Python.
+// One end of a stream socket that carries frames, or requests and replies: it waits for a frame,
+// spinning or asleep, and reads it, without the interpreter in between, whose code a pass evicts
+// from the caches. It does not depend on the contents of frames, or on Python.
 #pragma once
 
 #include <atomic>
@@ -17,15 +17,15 @@
 
 namespace compiler_gym::service {
 
-// The length of a frame goes before it, in the words of Python's `struct`.
+// A frame is preceded by its length; this is the format for Python's `struct`.
 inline constexpr const char* frame_header = "<Q";
 
-// How long the rest of a frame is waited for at least when its beginning is there; no bytes of it
-// make that any longer.
+// The least time to wait for the rest of a frame once its beginning has arrived; further bytes do
+// not extend it.
 inline constexpr double rest_seconds = 0.25;
 
-// What a socket does wrong, or the clock; `number` is one of <cerrno>. What a host throws, from a
-// signal's handler for example, is another kind, and goes through.
+// An error of a socket or a timeout; `number` is one of <cerrno>. Exceptions of the host, for
+// example from a signal handler, have other types and pass through.
 struct ChannelError : std::runtime_error {
   ChannelError(int number, const std::string& text);
   explicit ChannelError(int number);
@@ -34,58 +34,58 @@ struct ChannelError : std::runtime_error {
 
 class Channel {
  public:
-  // Does not own the descriptor. The host outlives the channel.
+  // Does not own the descriptor. The host must outlive the channel.
   Channel(int descriptor, Host& host);
 
   void close() { descriptor_ = -1; }
   int descriptor() const { return descriptor_; }
 
-  // Sends a frame. What the socket does not take at once is waited for until `deadline`.
+  // Send a frame. If the socket does not accept all of it at once, wait until `deadline`.
   void send(std::string_view payload, double deadline);
 
   bool has_ended() const;
 
-  // The next frame, which is waited for.
+  // Wait for the next frame and return it.
   Bytes receive(double deadline, double awake_seconds);
 
-  // Looks for something to read for a while, then sleeps until there is. What is there can be
-  // read after the deadline too: others may have been waited for meanwhile.
+  // Spin for a while, then sleep, until there are bytes to read. Available bytes can be read after
+  // the deadline too, because the caller may have waited for other channels meanwhile.
   void wait(double deadline, double awake_seconds);
 
-  // Waits for the next frame, which `receive` then returns; so it does with what goes wrong.
+  // Wait for the next frame, which `receive` then returns; `receive` also throws any error.
   void await(double deadline, double awake_seconds);
 
-  // Takes what there is to read, and returns whether there is more to wait for.
+  // Read the bytes that have arrived; return whether the frame is still incomplete.
   bool take_in();
 
-  // Whether other processes lately wanted the core on which this end looked for a frame.
+  // Return whether other processes recently competed for the core on which this end was spinning.
   bool is_crowded() const;
 
-  // Whether a part of the next frame is there.
+  // Return whether a part of the next frame has arrived.
   bool has_begun() const { return have_ > 0; }
 
-  // The frame that was waited for; empty where there is none.
+  // The frame that has arrived; empty if there is none.
   std::string_view frame() const { return frame_.view(); }
 
-  // Keeps a request back, to be answered within `limit` seconds after it is sent.
+  // Store a request to send later; its reply is due within `limit` seconds after that.
   void hold(Bytes payload, double limit);
   bool is_held() const { return held_.is_valid(); }
-  // Sends it. What goes wrong comes up when the reply is received.
+  // Send the stored request. Errors are thrown when the reply is received.
   void send_held();
   bool has_trouble() const { return trouble_ != 0; }
 
-  // Lets the process at the other end run on one core only, or on all of this thread's (-1).
-  // Where that is forbidden the kernel goes on to choose.
+  // Bind the process at the other end to one core, or to all of this thread's (-1). If that is not
+  // permitted, the kernel keeps choosing.
   void place(int core);
 
-  double deadline = std::numeric_limits<double>::infinity();  // of the last request, by itself
-  double limit = 0;                                           // seconds that it had
-  bool awaits = false;                                        // a request was sent and not answered
-  int pid = -1;                                               // the process at the other end
-  int core = -1;                                              // where it was after an exchange
-  bool is_placed = false;                                     // whether it is bound to that
-  bool sleeps = false;                                        // whether to wait without looking
-  double seconds = 0;                                         // how long a step took in one
+  double deadline = std::numeric_limits<double>::infinity();  // of the last request alone
+  double limit = 0;                                           // seconds that it had in total
+  bool awaits = false;     // a request was sent and its reply is outstanding
+  int pid = -1;            // the process at the other end
+  int core = -1;           // its core after the last exchange
+  bool is_placed = false;  // whether it is bound to that core
+  bool sleeps = false;     // whether to wait without spinning
+  double seconds = 0;      // duration of the step in the last exchange
 
  private:
   bool is_readable_soon(double now, double until);

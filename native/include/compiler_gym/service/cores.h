@@ -1,20 +1,21 @@
-// The cores of this machine, as far as the kernel lets a thread choose among them.
+// The cores that the kernel lets a thread choose from.
 #pragma once
 
 #include <vector>
 
 namespace compiler_gym::service {
 
-// The core that this thread is on, or -1 where nobody can say.
+// The core on which this thread runs, or -1 if unknown.
 int current_core();
 
-// The cores that this thread may use. Its own comes last: it is busy until the thread sleeps.
+// The cores that this thread may use. Its current core comes last: it is busy until the thread
+// sleeps.
 std::vector<int> cores_of_thread();
 
-// Lets a process run on one core only. Returns whether that is allowed.
+// Bind a process to one core. Return whether that is permitted.
 bool bind_process(int pid, int core);
 
-// Lets a process and its threads run where this thread may. Returns whether that is allowed.
+// Let a process and its threads run on every core of this thread. Return whether that is permitted.
 bool free_process(int pid);
 
 }  // namespace compiler_gym::service

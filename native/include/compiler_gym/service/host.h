@@ -1,5 +1,5 @@
-// The program that waits for channels. It may hold a lock that others need while it sleeps, hear
-// signals, and want frames in memory of its kind; an interpreter does all three.
+// The program that waits for channels. It may hold a lock that other threads need while it sleeps,
+// handle signals, and provide the memory for frames; an interpreter does all three.
 #pragma once
 
 #include <cerrno>
@@ -9,7 +9,7 @@
 
 namespace compiler_gym::service {
 
-// A program without a lock, whose signals are its own affair.
+// A program without a lock, which handles its signals itself.
 class Host {
  public:
   Host() = default;
@@ -17,18 +17,18 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  // Called before each sleep. What it throws ends the wait.
+  // Called before each sleep. An exception from it ends the wait.
   virtual void check_interrupts();
 
-  // Gives the lock up under which channels are used; `lock` gets what it returns.
+  // Release the lock that protects channels; the result is passed to `lock`.
   virtual void* unlock();
   virtual void lock(void* state);
 
-  // Memory for a part of a frame, or nothing that is valid where there is none left.
+  // Memory for a part of a frame; invalid if there is no memory left.
   virtual Bytes make_bytes(std::size_t size);
 };
 
-// Calls `act`, which does not throw, without the host's lock.
+// Call `act`, which must not throw, without the host's lock.
 template <class Act>
 auto unlocked(Host& host, const Act& act) {
   void* const state = host.unlock();
