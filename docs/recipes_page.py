@@ -12,7 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compiler_gym.tools.corpus.llvm.learning import (
+from compiler_gym.statistics import Interval
+from compiler_gym.tools.tune import recipe_named
+from compiler_gym_corpus.llvm.learning import (
     FAIR,
     PLAIN,
     Judgement,
@@ -21,9 +23,7 @@ from compiler_gym.tools.corpus.llvm.learning import (
     judge_arm,
     plan_key,
 )
-from compiler_gym.tools.corpus.llvm.learning.plans import with_options
-from compiler_gym.tools.learn.leaderboard import ScoreInterval
-from compiler_gym.tools.tune import recipe_named
+from compiler_gym_corpus.llvm.learning.plans import with_options
 
 __all__ = ["keep_outcomes", "recipes_page"]
 
@@ -205,7 +205,7 @@ def _written(every: frozenset[str], plan: frozenset[str]) -> str:
     return " ".join([*out, *added])
 
 
-def _change(ratio: ScoreInterval, digits: int = 1) -> str:
+def _change(ratio: Interval, digits: int = 1) -> str:
     mean, low, high = (f"{each - 1:+.{digits}%}" for each in (ratio.mean, ratio.low, ratio.high))
     return f"{mean} [{low}, {high}]"
 

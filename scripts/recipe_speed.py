@@ -21,7 +21,7 @@ from typing import Any
 
 import compiler_gym
 from compiler_gym.datasets import MeasuredRuns
-from compiler_gym.tools.learn.leaderboard import geometric_interval
+from compiler_gym.statistics import geometric_interval
 
 _PROGRAMS = Path(__file__).parents[1] / "programs"
 _RIVAL = "rival"

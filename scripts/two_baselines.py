@@ -2,15 +2,12 @@
 """How much of a published gain the attributes of functions give: both baselines, measured.
 
     python -m scripts.two_baselines docs/results/baselines.md
-    python -m scripts.two_baselines --leaderboard leaderboard
 
-The first fills the tables of a page, between its marks: every bundled program and random
-programs of csmith (where it is installed), by instructions and by bytes of code. The second
-writes ``published.json`` beside the submissions of every task that names a published baseline.
+It fills the tables of a page, between its marks: every bundled program and random programs of
+csmith (where it is installed), by instructions and by bytes of code.
 """
 
 import argparse
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +15,9 @@ from pathlib import Path
 
 import compiler_gym
 from compiler_gym.core import CompilerEnv
-from compiler_gym.tools.learn.leaderboard import TASKS, LeaderboardTask, geometric_mean
+from compiler_gym.statistics import geometric_mean
 
-__all__ = ["Costs", "bundled", "fill", "generated", "measure", "published", "table", "totals"]
+__all__ = ["Costs", "bundled", "fill", "generated", "measure", "table", "totals"]
 
 COSTS = (("IrInstructionCount", "IR instructions"), ("ObjectTextSize", "Bytes of code"))
 LINKED = (
@@ -133,15 +130,6 @@ def fill(text: str, tables: dict[str, str]) -> str:
     return _MARKS.sub(filled, text)
 
 
-def published(env: CompilerEnv, task: LeaderboardTask) -> dict[str, dict[str, float]]:
-    """Return what ``published.json`` holds of a task: costs by program."""
-    found: dict[str, float] = {}
-    for uri in task.uris(env):
-        env.reset(benchmark=uri)
-        found[uri] = float(env.observation[task.published_baseline])
-    return {task.published_baseline: found}
-
-
 def _number(share: float | None) -> str:
     return "-" if share is None else f"{share:.3f}"
 
@@ -158,17 +146,10 @@ def _tables() -> Iterator[tuple[str, str]]:
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
-    """Fill the tables of pages, or write what the tables of leaderboards need."""
+    """Fill the tables of pages."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pages", nargs="*", type=Path)
-    parser.add_argument("--leaderboard", type=Path, help="the folder of submissions")
     options = parser.parse_args(None if arguments is None else list(arguments))
-    if options.leaderboard is not None:
-        with compiler_gym.make("llvm-v0") as env:
-            for task in TASKS.values():
-                if task.published_baseline and task.environment == "llvm-v0":
-                    path = options.leaderboard / task.name / "published.json"
-                    path.write_text(json.dumps(published(env, task), indent=1) + "\n")
     tables = dict(_tables()) if options.pages else {}
     for page in options.pages:
         page.write_text(fill(page.read_text(encoding="utf-8"), tables), encoding="utf-8")

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from compiler_gym.files.paths import cache_path
-from compiler_gym.tools.learn.leaderboard import geometric_mean
+from compiler_gym.statistics import geometric_mean
 from scripts.projects.building import BUILDS, Build, build, by_recipe, run
 from scripts.projects.fetching import fetch, make_inputs
 from scripts.projects.ladder import measure_ladder

@@ -11,7 +11,6 @@ from compiler_gym.tools.learn.leaderboard import TASKS
 from tests.command_line import Run
 
 CRC32 = "benchmark://cbench-v1/crc32"
-PAGE = "a\n<!-- leaderboard: by a command -->\nold\n<!-- end leaderboard -->\nb\n"
 
 
 @pytest.fixture
@@ -45,18 +44,8 @@ def test_a_submission_that_cannot_be_trusted_fails_the_check(cli: Run, submitted
     assert len(re.findall("crc32", ran.output)) >= 1
 
 
-def test_a_page_is_brought_up_to_date_and_a_stale_one_fails_the_check(
-    cli: Run, submitted: Path, tmp_path: Path
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(PAGE)
-    stale = cli("leaderboard", "table", str(page), "--check")
-    assert (stale.status, page.read_text()) == (1, PAGE)
-    assert "is out of date" in stale.errors
-    assert cli("leaderboard", "table", str(page)).status == 0
-    assert "| Oz |" in page.read_text()
-    assert cli("leaderboard", "table", str(page), "--check").status == 0
-    assert cli("leaderboard", "table").output.strip() in page.read_text()
+def test_a_table_ranks_the_submissions_of_a_folder(cli: Run, submitted: Path) -> None:
+    assert "| 1 | Oz |" in cli("leaderboard", "table").output
 
 
 def test_what_does_not_exist_is_named(cli: Run) -> None:
@@ -65,7 +54,7 @@ def test_what_does_not_exist_is_named(cli: Run) -> None:
     assert "no task 'llvm-ic-9s'; choose from llvm-ic-1s" in ran.errors
     ran = cli("leaderboard", "run", "llvm-ic-1s", "magic")
     assert ran.status == 2
-    assert "no policy 'magic'; choose level:-Oz" in ran.errors
-    ran = cli("leaderboard", "table", "missing.md")
+    assert "no policy 'magic'; choose random, level:-Oz" in ran.errors
+    ran = cli("leaderboard", "table", "--root", "missing")
     assert ran.status == 2
-    assert "cannot update missing.md: No such file" in ran.errors
+    assert "no submissions in the folder missing" in ran.errors

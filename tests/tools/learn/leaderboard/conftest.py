@@ -17,7 +17,6 @@ from compiler_gym.tools.learn.leaderboard import (
     evaluate,
     find_policy,
     find_task,
-    metered,
     read_submission,
     write_submission,
 )
@@ -43,7 +42,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """Return what meters read."""
     found = Clock()
-    monkeypatch.setattr(metered, "time", found)
+    monkeypatch.setattr("compiler_gym.tools.learn.leaderboard.evaluation.time", found)
     return found
 
 

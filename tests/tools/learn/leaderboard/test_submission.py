@@ -21,6 +21,9 @@ from compiler_gym.tools.learn.leaderboard import (
     verify,
     write_tables,
 )
+from compiler_gym.tools.learn.leaderboard.submission import (
+    _by_time,  # pyright: ignore[reportPrivateUsage]  # tested on its own
+)
 from tests.effort import examples
 from tests.stand_ins import stand_in
 
@@ -208,45 +211,6 @@ def complete(submission: Submission) -> Submission:
     return replace(submission, task=submission.task.only(tuple(PROGRAMS)))
 
 
-def test_times_are_claims_until_they_are_reproduced(submission: Submission) -> None:
-    assert not submission.is_ranked
-    assert "| - | Oz |" in (claimed := write_tables([submission]))
-    assert "| claimed |" in claimed
-    assert verify(complete(submission), rerun=True, sample=1) == []
-    assert not submission.is_reproduced  # a sample shows nothing of the others
-    assert verify(complete(submission), rerun=True) == []
-    assert submission.is_ranked
-    assert "| 1 | Oz |" in (table := write_tables([submission]))
-    assert "| reproduced |" in table
-    changed = tampered(submission, lambda lines: lines[0].update(walltime=0.5))
-    assert not changed.is_ranked  # other results than those that were run again
-
-
-@pytest.mark.parametrize(
-    ("policy", "words"),
-    [
-        ("level:-O1", "the cost was not reached"),
-        ("level:-none", "the policy ends differently"),
-        ("nothing-of-the-kind", "rerunning the policy failed"),
-        ("{file}:slow", "the time cannot be reproduced"),
-        ("{file}:raises", "rerunning the policy failed"),
-    ],
-)
-def test_what_cannot_be_reproduced_is_not_ranked(
-    submission: Submission, tmp_path: Path, policy: str, words: str
-) -> None:
-    file = tmp_path / "policies_of_others.py"
-    file.write_text(
-        "import time\n"
-        "def slow(env):\n    time.sleep(2.5)\n    env.step(0)\n"
-        "def raises(env):\n    raise KeyError('x')\n"
-    )
-    facts = {**submission.facts, "policy": policy.format(file=file)}
-    found = verify(replace(complete(submission), facts=facts), rerun=True)
-    assert words in {error.type for error in found}
-    assert not submission.is_ranked
-
-
 def test_a_name_cannot_forge_a_row(submission: Submission) -> None:
     name = "a | 9.999 |\n| 1 | b <!-- end leaderboard -->"
     table = write_tables([replace(submission, facts={**submission.facts, "name": name})])
@@ -283,3 +247,20 @@ def test_a_limit_bounds_something(value: float) -> None:
         Limit(seconds=value)
     with pytest.raises(InvalidParameterError, match="must be at least 0"):
         Limit(compilations=value)  # type: ignore[arg-type]  # NaN is no whole number
+
+
+def test_a_late_submission_has_no_rank(submission: Submission) -> None:
+    assert "| 1 | Oz |" in write_tables([submission])
+    late = tampered(submission, lambda lines: lines[0].update(is_late=True))
+    assert "| Oz |" not in write_tables([late])
+
+
+def test_the_tables_of_the_page_are_those_of_the_submissions() -> None:
+    page = (ROOT / "docs" / "results" / "leaderboards.md").read_text(encoding="utf-8")
+    assert write_tables(list(find_submissions(ROOT / "leaderboard"))) in page
+
+
+def test_tasks_are_ordered_by_their_time_and_not_by_their_letters() -> None:
+    names = ["llvm-ic-60s", "llvm-ic-1s", "llvm-textsize-10s", "llvm-ic-10s", "llvm-ic-unseen"]
+    ranked = sorted(names, key=_by_time)
+    assert ranked == [names[1], names[3], names[0], names[4], names[2]]

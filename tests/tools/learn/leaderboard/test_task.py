@@ -70,8 +70,8 @@ def test_datasets_stand_for_their_programs_and_a_goal_is_added_once(env: Compile
 def test_a_submission_records_what_the_task_fixes() -> None:
     recorded = find_task("llvm-ic-unseen").to_json()
     assert recorded["limit"] == "10 s and 100 compilations"
-    assert recorded["train"] == ["generator://csmith-v0", "generator://llvm-stress-v0"]
-    assert recorded["programs"] == ["benchmark://cbench-v1"]
+    assert recorded["train"] == ("generator://csmith-v0", "generator://llvm-stress-v0")
+    assert recorded["programs"] == ("benchmark://cbench-v1",)
 
 
 def test_tasks_are_found_by_name() -> None:

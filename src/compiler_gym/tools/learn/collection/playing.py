@@ -32,7 +32,6 @@ from compiler_gym.options import CollectOptions
 from compiler_gym.registration import find_compiler, make
 from compiler_gym.spaces import space_name
 from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
-from compiler_gym.tools.learn.collection.policies import policy_named
 from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
 from compiler_gym.tools.learn.collection.shards import ShardWriter
 from compiler_gym.tools.learn.leaderboard import (
@@ -44,6 +43,7 @@ from compiler_gym.tools.learn.leaderboard import (
     call_policy,
     task_defaults,
 )
+from compiler_gym.tools.learn.policies import RecordedSearch, find_policy
 from compiler_gym.wrappers import EpisodeRecord
 
 __all__ = ["Player", "make_environment", "make_seed", "policy_digest", "settle_options"]
@@ -63,7 +63,7 @@ def settle_options(options: CollectOptions) -> tuple[CollectOptions, str]:
         PolicyError: The policy cannot be loaded.
         BenchmarkInitError: A program cannot be read.
     """
-    policy_named(options.policy)
+    find_policy(options.policy)
     compiler = find_compiler(options.env)
     usual = {} if compiler is None else {**compiler.search_defaults, **task_defaults(compiler)}
     cost, reward = usual.get("cost", ""), usual.get("reward_space", "")
@@ -120,7 +120,7 @@ class Player:
         self._options = options
         self._tape = Tape()
         self._meter = Meter(Limit(compilations=0))
-        self._policy: Policy = policy_named(options.policy)
+        self._policy: Policy = find_policy(options.policy, RecordedSearch)
         self._env = make_environment(options)
         key = None if options.no_hashes else self._env.state_observation
         recorded = list(dict.fromkeys([*filter(None, [key]), *options.costs, *options.observe]))

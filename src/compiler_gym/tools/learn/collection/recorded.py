@@ -20,8 +20,8 @@ from compiler_gym.core import (
 from compiler_gym.errors import PolicyError
 from compiler_gym.spaces import action_name, action_names
 from compiler_gym.tools.learn.collection.columns import NamedStep
-from compiler_gym.tools.learn.collection.policies import random_actions
 from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
+from compiler_gym.tools.learn.policies import random_actions
 from compiler_gym.wrappers import EpisodeRecord, EpisodeSink, EpisodeStream, Lasting, StepRecord
 
 __all__ = ["Recorded", "Tape", "record_randomly"]

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome
     from compiler_gym.validation import ValidationError
 
-__all__ = ["leaderboard", "print_outcome", "show_metrics"]
-
 WRONG = 1
-"""The exit status when a submission cannot be trusted or a page is stale."""
+"""The exit status when a submission cannot be trusted."""
 ROOT = Path("leaderboard")
 
 leaderboard = typer.Typer(
@@ -90,9 +88,12 @@ def run(
 
     selected = find_task(task)
     facts = {
-        "name": name or policy, "policy": policy, "authors": authors, "description": description,
+        "name": name or policy,
+        "policy": policy,
+        "authors": authors,
+        "description": description,
         "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
-    }  # fmt: skip
+    }
     agent = find_policy(policy)
     options: dict[str, Any] = {"programs": program or (), "watch": print_outcome}
     if run_folder is None:
@@ -121,44 +122,29 @@ def verify(
     rungs: Annotated[
         str, typer.Option(help="Checks for each episode, separated by commas.")
     ] = "verify,run",
-    rerun: Annotated[
-        bool,
-        typer.Option(
-            "--rerun",
-            help="Run the policies again (this executes their code), and record "
-            "the reproduced results.",
-        ),
-    ] = False,
     sandbox: SandboxName = None,
     root: Root = ROOT,
 ) -> None:
     """Replay and validate submissions; exit with status 1 if one is wrong.
 
-    A replay cannot check times and numbers of compilations. A submission is ranked once --rerun
-    has reproduced them; it records the result in ROOT/reruns.json.
+    A replay cannot check times and numbers of compilations: those stay claims.
     """
     from compiler_gym.tools.learn.leaderboard import find_submissions, read_submission
     from compiler_gym.tools.learn.leaderboard import verify as verify_submission
 
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
-    requested = (read_submission(folder, root=root) for folder in folders or ())
-    submissions = list(requested) if folders else list(find_submissions(root))
-    rows = table(
-        "Submission", "Task", "Programs", "Errors", "Times", "",
-        right=("Programs", "Errors"), typed=("Submission", "Task"),
-    )  # fmt: skip
+    submissions = map(read_submission, folders) if folders else find_submissions(root)
+    columns = ("Submission", "Task", "Programs", "Errors", "")
+    rows = table(*columns, right=columns[2:4], typed=columns[:2])
     details: list[tuple[str, ValidationError]] = []
     for submission in submissions:
-        problems = verify_submission(
-            submission, sample=sample, rungs=names, rerun=rerun, sandbox=sandbox
-        )
+        problems = verify_submission(submission, sample=sample, rungs=names, sandbox=sandbox)
         details += [(submission.name, error) for error in problems]
         rows.add_row(
             submission.name,
             submission.task.name,
             str(len(submission.outcomes)),
             str(len(problems)),
-            "reproduced" if submission.is_reproduced else "claimed",
             style_text("WRONG", "bold red") if problems else style_text("ok", "green"),
         )
     show(rows)
@@ -169,45 +155,18 @@ def verify(
 
 
 @leaderboard.command(name="table")
-def table_(
-    pages: Annotated[
-        list[Path] | None, typer.Argument(help="Pages whose tables to update.")
-    ] = None,
-    root: Root = ROOT,
-    check: Annotated[bool, typer.Option("--check", help="Fail if a page is out of date.")] = False,
-) -> None:
-    """Print the leaderboards as Markdown, or write them into pages."""
+def table_(root: Root = ROOT) -> None:
+    """Print the leaderboards as Markdown."""
     from compiler_gym.errors import InvalidParameterError
-    from compiler_gym.files import read_regular
-    from compiler_gym.tools.learn.leaderboard import find_submissions, with_tables, write_tables
+    from compiler_gym.tools.learn.leaderboard import find_submissions, write_tables
 
     submissions = list(find_submissions(root))
-    if not submissions and not pages:
+    if not submissions:
         raise InvalidParameterError(
             f"no submissions in the folder {root}; choose another with --root, or create one with "
             f"`compiler-gym leaderboard run TASK POLICY --output {root}/TASK/NAME`"
         )
-    if not pages:
-        print(write_tables(submissions))
-        return
-    stale: list[Path] = []
-    for page in pages:
-        try:
-            text = read_regular(page).decode()
-            changed = with_tables(text, submissions)
-            if changed != text:
-                stale.append(page)
-                if not check:
-                    page.write_text(changed, encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise InvalidParameterError(
-                f"cannot update {page}: {reason}; it must be a writable Markdown page"
-            ) from error
-    for page in stale:
-        errors().print(f"{page} {'is out of date' if check else 'was updated'}")
-    if stale and check:
-        raise typer.Exit(WRONG)
+    print(write_tables(submissions))
 
 
 def print_outcome(outcome: "Outcome") -> None:
@@ -242,7 +201,6 @@ def show_metrics(evaluation: "Evaluation") -> None:
         ("(C0-C)/(C0-Cp)", summary.published_share),
         ("Cb/C", summary.ratio),
         ("(Cb-C)/Cb", summary.saving),
-        ("Cb/C without outliers", summary.ratio_without_outliers),
     ):
         rows.add_row(metric, "not defined" if interval is None else str(interval))
     show(rows, console)

@@ -9,26 +9,31 @@ programs to learn from and the seconds available.
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from statistics import median
-from typing import Any
+from statistics import fmean, median
+from typing import Annotated, Any, Self, get_type_hints
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState, state_from_fields
-from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, StateFileError
+import msgspec
+
+from compiler_gym.core import (
+    CompilerEnv,
+    CompilerEnvState,
+    ResetArguments,
+    ResetResult,
+    StepArguments,
+    StepTuple,
+    state_from_fields,
+)
+from compiler_gym.datasets import BenchmarkUri
+from compiler_gym.errors import CompilerGymError, InvalidParameterError, StateFileError
 from compiler_gym.registration import make
 from compiler_gym.runs import RunFolder
-from compiler_gym.tools.learn.leaderboard.metered import (
-    LimitReached,
-    Meter,
-    Metered,
-    MeteredTraining,
-)
-from compiler_gym.tools.learn.leaderboard.metrics import ScoredCost, ScoreSummary, summarise
+from compiler_gym.tools.learn.leaderboard.scores import ScoredCost, ScoreSummary, summarise
 from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask, Limit
-
-__all__ = ["Evaluation", "Outcome", "Policy", "call_policy", "evaluate"]
+from compiler_gym.wrappers import CompilerEnvWrapper
 
 Policy = Callable[..., Any]
 """``policy(env)`` or ``policy(env, meter)``."""
@@ -37,23 +42,115 @@ _GRACE_SECONDS = 1.0
 """The time in seconds by which a last step may exceed the limit."""
 
 
+class LimitReached(Exception):
+    """The policy reached its limit; raised by the step that would exceed it.
+
+    The environment stays in the state before that step, which is the result. A policy that wants
+    to end in another state must watch its own time.
+    """
+
+
+class Meter:
+    """The resources used so far by an environment and all its forks."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+        self.compilations = 0
+        """The number of actions applied."""
+        self.started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """The wall time since the start, in seconds."""
+        return time.monotonic() - self.started
+
+    @property
+    def seconds_left(self) -> float:
+        """The wall time left, in seconds; infinite without a limit."""
+        seconds = self.limit.seconds
+        return float("inf") if seconds is None else seconds - self.seconds
+
+    def charge(self, compilations: int) -> None:
+        """Count actions that are about to be applied, or raise `LimitReached`."""
+        most = self.limit.compilations
+        if most is not None and self.compilations + compilations > most:
+            raise LimitReached(f"the policy reached its limit of {most} compilations")
+        if self.seconds_left <= 0:
+            raise LimitReached(f"the policy reached its limit of {self.limit.seconds:g} s")
+        self.compilations += compilations
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # forks share the meter
+
+
+class Metered(CompilerEnvWrapper):
+    """An environment that charges every action to ``env.meter``, which forks share."""
+
+    def __init__(self, env: CompilerEnv, meter: Meter) -> None:
+        super().__init__(env)
+        self.meter = meter
+        """The resources used so far."""
+
+    def handle_step(self, asked: StepArguments) -> StepTuple:
+        """Charge the actions and apply them."""
+        self.meter.charge(len(asked.actions))
+        return super().handle_step(asked)
+
+
+class MeteredTraining(Metered):
+    """An environment for training, which accepts only programs of the training set."""
+
+    def __init__(self, env: CompilerEnv, meter: Meter, programs: tuple[str, ...]) -> None:
+        super().__init__(env, meter)
+        self.programs = programs
+        """Datasets or addresses of programs."""
+
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
+        """Start an episode, or raise `LimitReached` once the time is used up.
+
+        Raises `InvalidParameterError` for a program outside the training set.
+        """
+        self.meter.charge(0)
+        result = super().handle_reset(asked)
+        self._check()
+        return result
+
+    def apply(self, state: CompilerEnvState) -> None:
+        """Bring the environment to `state`, of a program in the training set."""
+        super().apply(state)
+        self._check()
+
+    def _check(self) -> None:
+        program = BenchmarkUri.from_string(str(self.benchmark))
+        allowed = {BenchmarkUri.canonicalize(name) for name in self.programs}
+        if allowed.isdisjoint((program.dataset_name, str(program.without_params()))):
+            raise InvalidParameterError(
+                f"{program} is not in the training set: pass a program of "
+                f"{', '.join(self.programs)} to reset(benchmark=...)"
+            )
+
+
+Cost = Annotated[float, msgspec.Meta(ge=0)]
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a policy on one program in one repetition."""
 
     state: CompilerEnvState
-    repetition: int
-    initial: float
-    baseline: float
-    found: float
+    repetition: Count
+    initial: Cost
+    baseline: Cost
+    found: Cost
     """The costs at -O0 (`initial`), at the baseline, and after the policy (`found`)."""
-    walltime: float
-    compilations: int
+    walltime: Cost
+    compilations: Count
     is_late: bool = False
     """True if the policy exceeded its time, here or in training; it is not ranked then."""
     error: str = ""
     """The failure of the policy or the compiler, if any; `found` is the original cost then."""
-    published: float | None = None
+    published: Cost | None = None
     """The cost at the baseline used in publications, if the task names one."""
 
     def to_json(self) -> dict[str, Any]:
@@ -71,64 +168,18 @@ class Outcome:
         Raises `StateFileError` for a missing or invalid field: costs and times must be finite
         numbers, and other fields must have the types declared here.
         """
-        if not isinstance(line, dict):  # pyright: ignore[reportUnnecessaryIsInstance]  # from a file
-            raise StateFileError(f"a result must be a JSON object (got {type(line).__name__})")
-        names = CompilerEnvState.__dataclass_fields__
         try:
-            state = state_from_fields({key: line[key] for key in names if key in line})
-        except ValueError as error:
-            raise StateFileError(str(error)) from error
-        if state.reward is not None and not math.isfinite(state.reward):
-            raise StateFileError(f"reward must be a finite number (got {state.reward})")
-        own = {key: read(line, key) for key, read in _FIELDS.items() if key in line}
-        if missing := _REQUIRED - own.keys():
-            raise StateFileError(f"{', '.join(sorted(missing))} is missing")
-        return cls(state, **own)
-
-
-def _cost_field(line: dict[str, Any], key: str) -> float:
-    value = line[key]
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise StateFileError(f"{key} must be a finite number of at least 0 (got {value!r:.80})")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not 0 <= number < math.inf:
-        raise StateFileError(f"{key} must be a finite number of at least 0 (got {number})")
-    return number
-
-
-def _count_field(line: dict[str, Any], key: str) -> int:
-    value = line[key]
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < _MOST_COUNT:
-        raise StateFileError(
-            f"{key} must be an integer from 0 to {_MOST_COUNT} (got {value!r:.80})"
-        )
-    return value
-
-
-def _truth_field(line: dict[str, Any], key: str) -> bool:
-    if not isinstance(line[key], bool):
-        raise StateFileError(f"{key} must be true or false (got {line[key]!r:.80})")
-    return line[key]
-
-
-def _text_field(line: dict[str, Any], key: str) -> str:
-    if not isinstance(line[key], str):
-        raise StateFileError(f"{key} must be a string (got {line[key]!r:.80})")
-    return line[key]
-
-
-_MOST_COUNT = 1 << 53
-_FIELDS: dict[str, Callable[[dict[str, Any], str], Any]] = {
-    "repetition": _count_field, "initial": _cost_field, "baseline": _cost_field,
-    "found": _cost_field,
-    "walltime": _cost_field, "compilations": _count_field, "is_late": _truth_field,
-    "error": _text_field,
-    "published": _cost_field,
-}  # fmt: skip
-_REQUIRED = frozenset(_FIELDS) - {"is_late", "error", "published"}
+            fields = CompilerEnvState.__dataclass_fields__
+            state = state_from_fields({key: line[key] for key in fields if key in line})
+            types = get_type_hints(cls, include_extras=True)
+            del types["state"]
+            own = {key: msgspec.convert(line[key], types[key]) for key in types if key in line}
+            numbers = [state.reward or 0.0, *(n for n in own.values() if isinstance(n, float))]
+            if not all(map(math.isfinite, numbers)):
+                raise ValueError("costs, times and the reward must be finite numbers")
+            return cls(state, **own)
+        except (AttributeError, TypeError, ValueError, OverflowError) as error:
+            raise StateFileError(f"not a result: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +213,12 @@ class Evaluation:
     @property
     def walltime(self) -> float:
         """The mean wall time per program in seconds."""
-        return _compute_mean(outcome.walltime for outcome in self.outcomes)
+        return fmean(outcome.walltime for outcome in self.outcomes) if self.outcomes else 0.0
 
     @property
     def compilations(self) -> float:
         """The mean number of actions applied per program."""
-        return _compute_mean(float(outcome.compilations) for outcome in self.outcomes)
+        return fmean(o.compilations for o in self.outcomes) if self.outcomes else 0.0
 
 
 def evaluate(
@@ -181,8 +232,7 @@ def evaluate(
     """Return the results of `policy` on `task`, one program after the other.
 
     `programs` restricts a trial to some programs. A `run` folder records each outcome, and those
-    already there are not repeated. Raises `EnvironmentNotSupported` if the compiler does not have
-    the version that the task requires.
+    already there are not repeated.
     """
     trial = task.only(tuple(programs)) if programs else task
     trained_late = _train_policy(policy, trial)
@@ -225,11 +275,6 @@ def _train_policy(policy: Policy, task: LeaderboardTask) -> bool:
 
 def _episodes(task: LeaderboardTask) -> Iterator[tuple[str, int]]:
     with _task_environment(task) as env:
-        if not env.compiler_version.startswith(task.compiler_version):
-            raise EnvironmentNotSupported(
-                f"{task.name} needs version {task.compiler_version} of the compiler; this is "
-                f"{env.compiler_version}"
-            )
         uris = list(task.uris(env))
     for repetition in range(task.repetitions):
         for uri in uris:
@@ -316,8 +361,3 @@ def _takes_meter(policy: Policy) -> bool:
         return False
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.kind in positional and p.default is p.empty for p in parameters) >= 2
-
-
-def _compute_mean(values: Iterable[float]) -> float:
-    numbers = list(values)
-    return sum(numbers) / len(numbers) if numbers else 0.0

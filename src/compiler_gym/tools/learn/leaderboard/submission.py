@@ -1,43 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""Submissions: folders with results that can be replayed.
+"""Submissions: folders with results that can be replayed, and their tables.
 
 leaderboard/TASK/NAME/submission.toml    authors, policy and description
 leaderboard/TASK/NAME/results.jsonl      one outcome per line, each also a state
-leaderboard/TASK/published.json          the cost of each program at the baseline used in
-                                         publications, for results without it
 
 Verification trusts nothing in a submission: it replays and measures every episode and checks the
-program's behaviour. A replay cannot show the time and the number of compilations; those are claims
-until the policy is run again.
+program's behaviour. A replay cannot show the time and the number of compilations: those are claims.
 """
 
-import hashlib
 import json
 import random
+import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.registration import make
 from compiler_gym.sandbox import require, use_sandbox
+from compiler_gym.statistics import Interval
 from compiler_gym.tools.learn.leaderboard.evaluation import Evaluation, Outcome
-from compiler_gym.tools.learn.leaderboard.policies import find_policy
-from compiler_gym.tools.learn.leaderboard.rerun import Rerun, find_rerun, note_rerun, rerun_errors
 from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask, find_task
 from compiler_gym.validation import ValidationError, replay, replay_differences
 
-__all__ = ["Submission", "find_submissions", "read_submission", "verify", "write_submission"]
-
 _DESCRIPTION_FILE = "submission.toml"
 _RESULTS = "results.jsonl"
-_PUBLISHED = "published.json"
 _MOST_QUOTED_LETTERS = 300
+_HEAD = (
+    *("rank", "policy", "(C0-C)/(C0-Cb)", "(C0-C)/(C0-Cp)", "Cb/C", "(Cb-C)/Cb"),
+    *("improved", "seconds", "compilations"),
+)
 _TEXT_FIELDS = ("name", "policy", "authors", "description", "seeds", "machine")
 
 
@@ -50,8 +49,6 @@ class Submission:
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     """The contents of ``submission.toml``."""
     outcomes: tuple[Outcome, ...] = ()
-    root: Path | None = None
-    """The folder of its leaderboard, where the keeper records reruns."""
 
     @property
     def name(self) -> str:
@@ -59,25 +56,9 @@ class Submission:
         return str(self.facts.get("name", self.folder.name))
 
     @property
-    def is_reproduced(self) -> bool:
-        """True if a rerun of the policy reproduced these results; see `verify`."""
-        return self.rerun is not None
-
-    @property
-    def rerun(self) -> Rerun | None:
-        """The record of a rerun that reproduced these results, if any."""
-        return find_rerun(self.root, self.folder, self.digest)
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of everything that `verify` checks."""
-        content = [self.task.name, self.facts, list(map(asdict, self.outcomes))]
-        return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
-
-    @property
     def is_ranked(self) -> bool:
-        """True if it has a rank: the keeper has reproduced it, and no outcome is late."""
-        return not any(outcome.is_late for outcome in self.outcomes) and self.is_reproduced
+        """True if it has a rank: no outcome is late."""
+        return not any(outcome.is_late for outcome in self.outcomes)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -96,12 +77,8 @@ def write_submission(folder: Path, evaluation: Evaluation, facts: dict[str, Any]
     return read_submission(folder)
 
 
-def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
-    """Return the submission in `folder`; raise `StateFileError` if it is damaged.
-
-    `root` is the folder of its leaderboard. Without one, reruns are recorded in the user's own
-    data.
-    """
+def read_submission(folder: Path) -> Submission:
+    """Return the submission in `folder`; raise `StateFileError` if it is damaged."""
     try:
         facts = tomllib.loads(read_regular(folder / _DESCRIPTION_FILE).decode())
         results = read_regular(folder / _RESULTS).decode().removesuffix("\n")
@@ -124,16 +101,14 @@ def read_submission(folder: Path, *, root: Path | None = None) -> Submission:
         raise StateFileError(
             f'{folder / _DESCRIPTION_FILE} does not name a task; add `task = "NAME"`'
         )
-    task = find_task(facts["task"])
-    outcomes = _read_outcomes(lines, folder / _RESULTS)
-    published = _with_published(outcomes, task, folder.parent)
-    return Submission(folder, task, facts, tuple(published), root)
+    outcomes = tuple(_read_outcomes(lines, folder / _RESULTS))
+    return Submission(folder, find_task(facts["task"]), facts, outcomes)
 
 
 def find_submissions(root: Path) -> Iterator[Submission]:
     """Yield every submission below `root`, in the order of their folders."""
     for file in sorted(root.glob(f"*/*/{_DESCRIPTION_FILE}")):
-        yield read_submission(file.parent, root=root)
+        yield read_submission(file.parent)
 
 
 def verify(
@@ -142,89 +117,32 @@ def verify(
     sample: int | None = None,
     rungs: Iterable[str] = (),
     seed: int = 0,
-    rerun: bool = False,
     sandbox: str | None = None,
-    watch: Callable[[Outcome, list[ValidationError]], None] = lambda outcome, errors: None,
 ) -> list[ValidationError]:
     """Return the errors in a submission; an empty list if it can be trusted.
 
     Replays and measures every episode, or a random `sample`, and runs the named `rungs` of the
-    environment's validation. With `rerun`, it also runs the policy again, which executes its code
-    and may take the task's time for each program; if everything is reproduced, that is recorded
-    outside the submission's folder, and `leaderboard_table` ranks the submission.
-
-    Programs run in a sandbox, by default the strongest on this machine; the policy's own code runs
-    with your permissions. Raises `SandboxError` if there is no sandbox, unless `sandbox` is
-    ``"none"``.
+    environment's validation. Programs run in a sandbox, by default the strongest on this machine.
+    Raises `SandboxError` if there is no sandbox, unless `sandbox` is ``"none"``.
     """
-    with use_sandbox(require(sandbox, what=f"the submission {submission.name}")):
-        return _verify(submission, sample, tuple(rungs), seed, rerun, watch)
-
-
-def _verify(
-    submission: Submission,
-    sample: int | None,
-    rungs: tuple[str, ...],
-    seed: int,
-    rerun: bool,
-    watch: Callable[[Outcome, list[ValidationError]], None],
-) -> list[ValidationError]:
-    problems = list(_compare_programs(submission))
     outcomes = list(submission.outcomes)
     if sample is not None and sample < len(outcomes):
         outcomes = random.Random(seed).sample(outcomes, sample)
-    for outcome in outcomes:
-        errors = list(_check_outcome(submission.task, outcome, rungs))
-        watch(outcome, errors)
-        problems += errors
-    if rerun and not problems:
-        problems += _run_again(submission, outcomes)
-    return problems
-
-
-def _run_again(submission: Submission, outcomes: list[Outcome]) -> list[ValidationError]:
-    name = str(submission.facts.get("policy", ""))
-    reruns: list[Outcome] = []
-    problems = list(
-        rerun_errors(lambda: find_policy(name), submission.task, outcomes, watch=reruns.append)
-    )
-    if reruns and not problems and len(reruns) == len(submission.outcomes):
-        note_rerun(submission.root, submission.folder, submission.digest, reruns)
+    with use_sandbox(require(sandbox, what=f"the submission {submission.name}")):
+        problems = list(_compare_programs(submission))
+        for outcome in outcomes:
+            problems += _check_outcome(submission.task, outcome, tuple(rungs))
     return problems
 
 
 def _read_outcomes(lines: list[str], path: Path) -> Iterator[Outcome]:
     for number, line in enumerate(lines, start=1):
         try:
-            yield Outcome.from_json(json.loads(line))
+            yield Outcome.from_json(msgspec.json.decode(line))
         except (ValueError, RecursionError) as error:
             raise StateFileError(
                 f"{path}, line {number} is not a result: {str(error)[:_MOST_QUOTED_LETTERS]}"
             ) from error
-
-
-def _with_published(
-    outcomes: Iterable[Outcome], task: LeaderboardTask, folder: Path
-) -> Iterator[Outcome]:
-    """Yield outcomes with the published costs, which older results lack."""
-    costs = _read_published_costs(folder / _PUBLISHED, task.published_baseline)
-    for outcome in outcomes:
-        cost = costs.get(outcome.state.benchmark) if outcome.published is None else None
-        yield outcome if cost is None else replace(outcome, published=cost)
-
-
-def _read_published_costs(path: Path, observation: str) -> dict[str, float]:
-    """Return the costs of `observation` in `path`, by program; empty if there is no file."""
-    if not observation or not path.is_file():
-        return {}
-    try:
-        costs = json.loads(read_regular(path))[observation]
-        return {str(uri): float(cost) for uri, cost in costs.items()}
-    except (OSError, ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise StateFileError(
-            f"{path} is damaged: it must map {observation} to the costs of programs, by address: "
-            f"{str(error)[:_MOST_QUOTED_LETTERS]}"
-        ) from error
 
 
 def _compare_programs(submission: Submission) -> Iterator[ValidationError]:
@@ -311,3 +229,66 @@ def _compare_settings(
         if recorded is not None and recorded != required:
             facts = {"benchmark": state.benchmark, "expected": required, "found": recorded}
             yield ValidationError(f"a different {name} was recorded", facts)
+
+
+def rank_submissions(submissions: Iterable[Submission]) -> list[Submission]:
+    """Return submissions by the mean of ``Cb/C``, best first, without those that are late."""
+
+    def mean(submission: Submission) -> float:
+        ratio = submission.evaluation.summary.ratio
+        return 0.0 if ratio is None else ratio.mean
+
+    return sorted((s for s in submissions if s.is_ranked), key=lambda s: (-mean(s), s.name))
+
+
+def leaderboard_table(task: LeaderboardTask, submissions: Sequence[Submission]) -> str:
+    """Return the table of one task, best first; times and compilations are those claimed."""
+    published = f", Cp: `{task.published_baseline}`" if task.published_baseline else ""
+    entries = rank_submissions(s for s in submissions if s.task.name == task.name)
+    rows = [
+        _HEAD,
+        ("--:", "---", *("--:",) * (len(_HEAD) - 2)),
+        *(_cells(rank, entry) for rank, entry in enumerate(entries, start=1)),
+    ]
+    title = f"**{task.name}**: {task.description} (Cb: `{task.baseline}`{published})"
+    return "\n".join([title, "", *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def _cells(rank: int, submission: Submission) -> tuple[str, ...]:
+    evaluation, summary = submission.evaluation, submission.evaluation.summary
+    return (
+        str(rank),
+        _escape(submission.name),
+        _interval_cell(summary.share),
+        _interval_cell(summary.published_share),
+        _interval_cell(summary.ratio),
+        _interval_cell(summary.saving, ".1%"),
+        f"{summary.improved:.0%}",
+        f"{evaluation.walltime:.2f}",
+        f"{evaluation.compilations:,.0f}",
+    )
+
+
+def _escape(name: str) -> str:
+    """Return `name` escaped, so that it cannot end a cell or a row, or begin a tag."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in name)
+    return printable.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def write_tables(submissions: Sequence[Submission]) -> str:
+    """Return the tables of every task that has a submission."""
+    tasks = {submission.task.name: submission.task for submission in submissions}
+    return "\n\n".join(
+        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_by_time)
+    )
+
+
+def _by_time(name: str) -> tuple[str, float]:
+    digits = re.search(r"(\d+)s$", name)
+    return re.sub(r"\d+s$", "", name), float(digits[1]) if digits else 0.0
+
+
+def _interval_cell(interval: Interval | None, form: str = ".3f") -> str:
+    if interval is None:
+        return "-"
+    return f"{interval.mean:{form}} [{interval.low:{form}}, {interval.high:{form}}]"

@@ -12,8 +12,6 @@ from compiler_gym.errors import InvalidParameterError, UnknownNameError
 from compiler_gym.lazy import parts
 from compiler_gym.registration import Compiler, default_environment, find_compiler
 
-__all__ = ["TASKS", "LeaderboardTask", "Limit", "addresses", "find_task", "task_defaults"]
-
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -45,8 +43,6 @@ class LeaderboardTask:
     description: str
     limit: Limit
     environment: str = field(default_factory=default_environment)
-    compiler_version: str = ""
-    """The required prefix of the compiler's version."""
     action_space: str | None = None
     """The name of the action space; None leaves the choice to the policy."""
     programs: tuple[str, ...] = ("benchmark://cbench-v1",)
@@ -88,12 +84,11 @@ class LeaderboardTask:
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings of the task that a run records."""
-        return {
-            "task": self.name, "limit": str(self.limit), "environment": self.environment,
-            "reward_space": self.reward_space, "cost": self.cost, "baseline": self.baseline,
-            "goal": self.goal, "repetitions": self.repetitions, "seed": self.seed,
-            "programs": list(self.programs), "train": list(self.train),
-        }  # fmt: skip
+        names = (
+            "environment reward_space cost baseline goal repetitions seed programs train".split()
+        )
+        settings = {name: getattr(self, name) for name in names}
+        return {"task": self.name, "limit": str(self.limit), **settings}
 
 
 def addresses(env: CompilerEnv, names: Iterable[str]) -> Iterator[str]:
@@ -104,32 +99,32 @@ def addresses(env: CompilerEnv, names: Iterable[str]) -> Iterator[str]:
 
 
 class _Tasks(Mapping[str, LeaderboardTask]):
-    """The tasks of every installed compiler, looked up on demand."""
+    """The tasks of every installed compiler, loaded on demand."""
 
     def __getitem__(self, name: str) -> LeaderboardTask:
-        return _tasks()[name]
+        return _load_tasks()[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_tasks())
+        return iter(_load_tasks())
 
     def __len__(self) -> int:
-        return len(_tasks())
+        return len(_load_tasks())
+
+
+TASKS: Mapping[str, LeaderboardTask] = _Tasks()
+"""Every leaderboard by name."""
 
 
 @cache
-def _tasks() -> Mapping[str, LeaderboardTask]:
+def _load_tasks() -> dict[str, LeaderboardTask]:
     groups = [entry.load().TASKS for entry in parts("leaderboard_tasks").values()]
-    return {task.name: task for tasks in groups for task in tasks}
+    return {task.name: task for group in groups for task in group}
 
 
 def task_defaults(compiler: Compiler | None) -> Mapping[str, str]:
     """Return the default values of a task's fields for `compiler`, by field name."""
     entry = None if compiler is None else parts("leaderboard_tasks").get(compiler.name)
     return {} if entry is None else entry.load().DEFAULTS
-
-
-TASKS: Mapping[str, LeaderboardTask] = _Tasks()
-"""Every leaderboard by name."""
 
 
 def find_task(name: str) -> LeaderboardTask:

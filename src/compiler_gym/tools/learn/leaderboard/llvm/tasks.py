@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The leaderboards of LLVM: IR instructions, code size, retired instructions and inlining."""
 
-from compiler_gym.envs.llvm.toolchain import MAJOR
-from compiler_gym.tools.learn.leaderboard import LeaderboardTask, Limit
-
-__all__ = ["DEFAULTS", "TASKS"]
+from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask, Limit
 
 DEFAULTS = {
-    "compiler_version": str(MAJOR),
     "reward_space": "IrInstructionCountOz",
     "cost": "IrInstructionCount",
     "initial": "IrInstructionCountO0",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Policies by name: levels of the compiler, searches, and policies in files.
+"""Policies by name: random actions, levels of the compiler, searches, and policies in files.
 
+random                random actions until the limit is reached
 level:-Oz             one action: the compiler's own pipeline
 search:local          a search of `compiler_gym.search` until the limit is reached
 search:local+levels   the same, with the compiler's own levels (-Oz, ...) tried first
@@ -9,30 +10,31 @@ agents/q.py:Greedy    another object in the file, instantiated if it is a class
 inliner.c             a heuristic in a file, read by a compiler's plug-in
 """
 
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compiler_gym.core import CompilerEnv
-from compiler_gym.errors import UnknownNameError
+from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameError, unknown_name
 from compiler_gym.lazy import load_from_file, parts
 from compiler_gym.registration import make
 from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names, space_name
-from compiler_gym.tools.learn.leaderboard.evaluation import Policy
-from compiler_gym.tools.learn.leaderboard.metered import Meter
+from compiler_gym.tools.learn.leaderboard.evaluation import LimitReached, Meter, Policy
 from compiler_gym.wrappers import CompilerEnvWrapper
-
-__all__ = ["LeftOpen", "LevelPolicy", "SearchPolicy", "find_policy"]
 
 _RESERVED_SHARE = 0.1
 """The fraction of the time reserved for the work before and after the search."""
 
 
+@dataclass(frozen=True)
 class LevelPolicy:
     """A policy that applies one of the compiler's own levels."""
 
-    def __init__(self, level: str) -> None:
-        self.level = level
+    level: str
 
     def __call__(self, env: CompilerEnv) -> None:
         """Apply the level; raise `UnknownNameError` if no action space offers it."""
@@ -44,18 +46,15 @@ class LevelPolicy:
         raise UnknownNameError(f"no action {self.level!r} in any action space")
 
 
+@dataclass(frozen=True)
 class SearchPolicy:
     """A policy that searches on one thread and applies the best sequence.
 
     The search starts from the empty sequence, or from the compiler's levels if `has_levels`.
     """
 
-    def __init__(self, algorithm: str, *, has_levels: bool = False, seed: int = 0) -> None:
-        if algorithm not in ALGORITHMS:
-            raise UnknownNameError(f"no search {algorithm!r}; choose from {', '.join(ALGORITHMS)}")
-        self.algorithm = algorithm
-        self.has_levels = has_levels
-        self.seed = seed
+    algorithm: str
+    has_levels: bool = False
 
     def __call__(self, env: CompilerEnv, meter: Meter) -> int:
         """Search, apply the result and return the number of actions tried."""
@@ -80,10 +79,34 @@ class SearchPolicy:
             algorithm=self.algorithm,
             budget=budget,
             jobs=1,
-            seed=self.seed,
             starts=level_sequences(space.names) if self.has_levels else (),
         )
         return result.steps
+
+
+@dataclass(frozen=True)
+class RecordedSearch:
+    """A search in the policy's own environment, each of whose sequences is an episode.
+
+    It starts from the empty sequence with a random seed and does not repeat sequences. A search
+    that ends early does not use up its steps.
+    """
+
+    algorithm: str
+
+    def __call__(self, env: CompilerEnv, meter: Meter) -> None:
+        """Search until the limit is reached."""
+        with suppress(LimitReached):
+            run_search(
+                lambda: LeftOpen(env),
+                [env.benchmark],
+                algorithm=self.algorithm,
+                steps=meter.limit.compilations,
+                jobs=1,
+                seed=random.getrandbits(31),
+                starts=(),
+                kept_processes=0,  # a fork is not recorded
+            )
 
 
 class LeftOpen(CompilerEnvWrapper):
@@ -93,54 +116,73 @@ class LeftOpen(CompilerEnvWrapper):
         """Do nothing."""
 
 
-def _with_levels(env: CompilerEnv) -> Any:
-    """Return the smallest action space with levels that contains the first one.
+def random_actions(env: CompilerEnv, generator: random.Random | None = None) -> None:
+    """Take random actions until the episode ends, from `generator` or the module `random`."""
+    draw = random.randrange if generator is None else generator.randrange
+    while env.in_episode:
+        count = env.episode.selection.action_count
+        env.step(draw(count) if count else env.action_space.sample())
 
-    If there is none, return the largest with levels; raise `UnknownNameError` if no space has
-    levels.
+
+def find_policy(name: str, search: Callable[[str], Policy] = SearchPolicy) -> Policy:
+    """Return the policy `name`; `search` makes a search without levels.
+
+    Raises:
+        UnknownNameError: There is no such policy.
+        PolicyLoadError: Its file raises an error when it is loaded.
     """
-    spaces: list[tuple[Any, set[str]]] = [
-        (space, set(action_names(space))) for space in env.action_spaces
-    ]
-    leveled = [space for space in spaces if level_sequences(tuple(space[1]))]
-    if not leveled:
-        raise UnknownNameError("no action space has levels to start from; search without +levels")
-    fuller = [space for space in leveled if spaces[0][1] <= space[1]]
-    best = min(fuller, key=_space_size) if fuller else max(leveled, key=_space_size)
-    return best[0]
-
-
-def _space_size(space: tuple[Any, set[str]]) -> int:
-    return len(space[1])
-
-
-def find_policy(name: str) -> Policy:
-    """Return the policy `name`; raise `UnknownNameError` if there is none."""
     kind, _, argument = name.partition(":")
+    if name == "random":
+        return random_actions
     if kind == "level":
         return LevelPolicy(argument)
     if kind == "search":
-        algorithm, plus, levels = argument.partition("+")
+        algorithm, plus, levels = (argument or "portfolio").partition("+")
+        if algorithm not in ALGORITHMS:
+            raise UnknownNameError(unknown_name("algorithm", algorithm, ALGORITHMS))
         if plus and levels != "levels":
             raise UnknownNameError(f"no starts {levels!r} for a search; write search:NAME+levels")
-        return SearchPolicy(algorithm, has_levels=bool(plus))
+        return SearchPolicy(algorithm, has_levels=True) if plus else search(algorithm)
     for entry in parts("heuristics").values():
         if name.endswith((heuristics := entry.load()).SUFFIXES):
             return heuristics.heuristic_policy(Path(name))
     if kind.endswith(".py"):
         return _load_policy(Path(kind), argument or "policy")
     raise UnknownNameError(
-        f"no policy {name!r}; choose level:-Oz, search:local or a file such as agents/q.py"
+        f"no policy {name!r}; choose random, level:-Oz, search:local or a file such as agents/q.py"
     )
 
 
 def _load_policy(path: Path, name: str) -> Policy:
     try:
         policy = load_from_file(path, name)
+        return policy() if isinstance(policy, type) else policy
     except FileNotFoundError:
         raise UnknownNameError(f"no file {path}; name a Python file with a policy") from None
-    except AttributeError as error:
-        if error.name != name:
-            raise
-        raise UnknownNameError(f"{path} does not define {name}; define a policy") from None
-    return policy() if isinstance(policy, type) else policy
+    except CompilerGymError:
+        raise
+    except Exception as error:
+        if isinstance(error, AttributeError) and error.name == name:
+            raise UnknownNameError(f"{path} does not define {name}; define a policy") from None
+        raise PolicyLoadError(
+            f"cannot load the policy {path}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def _with_levels(env: CompilerEnv) -> Any:
+    """Return the smallest action space with levels that contains the first one.
+
+    If there is none, return the largest with levels; raise `UnknownNameError` if no space has
+    levels.
+    """
+    names = [(space, set(action_names(space))) for space in env.action_spaces]
+    leveled = [entry for entry in names if level_sequences(tuple(entry[1]))]
+    if not leveled:
+        raise UnknownNameError("no action space has levels to start from; search without +levels")
+    fuller = [entry for entry in leveled if names[0][1] <= entry[1]]
+    best = min(fuller, key=_size) if fuller else max(leveled, key=_size)
+    return best[0]
+
+
+def _size(entry: tuple[Any, set[str]]) -> int:
+    return len(entry[1])

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Policies are found by name: levels, searches and those in files."""
+"""Policies are found by name: random actions, levels, searches and those in files."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.errors import UnknownNameError
-from compiler_gym.tools.learn.leaderboard import (
+from compiler_gym.errors import PolicyLoadError, UnknownNameError
+from compiler_gym.testing import FakeEnv
+from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
+from compiler_gym.tools.learn.leaderboard import Limit, Meter, evaluate, find_task
+from compiler_gym.tools.learn.policies import (
     LevelPolicy,
-    Limit,
-    evaluate,
+    RecordedSearch,
     find_policy,
-    find_task,
+    random_actions,
 )
 
-from .conftest import TASK
+from .collection.test_recorded import Kept
+from .leaderboard.conftest import TASK
 
 
 def test_levels_and_searches_are_policies() -> None:
@@ -55,7 +59,29 @@ def test_policies_come_from_files(tmp_path: Path) -> None:
     ):
         with pytest.raises(UnknownNameError, match=words):
             find_policy(name)
-    with pytest.raises(UnknownNameError, match="no search 'x'; choose from random"):
+    with pytest.raises(UnknownNameError, match="no algorithm 'x'"):
         find_policy("search:x")
     with pytest.raises(UnknownNameError, match="no task 'x'; choose from llvm-ic-1s"):
         find_task("x")
+    assert find_policy("random") is random_actions
+    path.write_text("import no_such_module")
+    with pytest.raises(PolicyLoadError, match=r"load the policy .*mine.py: ModuleNotFoundError"):
+        find_policy(str(path))
+
+
+@pytest.mark.parametrize("algorithm", ["random", "greedy"])
+def test_a_search_is_repeated_by_its_seed_and_kept_within_its_limit(algorithm: str) -> None:
+    def played() -> list[list[int]]:
+        kept = Kept()
+        with FakeEnv(action_space="Safe", reward_space="number") as below:
+            env = Recorded(below, ["number"], Tape(kept), Meter(Limit(compilations=40)))
+            random.seed(4)
+            env.reset(benchmark="fake-v0/7")
+            find_policy(f"search:{algorithm}", RecordedSearch)(env, env.meter)
+            env.episode_ended()
+            assert 10 < env.meter.compilations <= 40
+        return [[s.actions[0] for s in episode.steps] for _, episode in kept.episodes]
+
+    first = played()
+    assert len(first) > 2
+    assert first == played()

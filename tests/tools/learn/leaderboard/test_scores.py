@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from compiler_gym.tools.learn.leaderboard import ScoredCost, geometric_mean, summarise
+from compiler_gym.tools.learn.leaderboard import ScoredCost, summarise
 
 
 def costs(*found: float) -> list[ScoredCost]:
@@ -52,16 +52,3 @@ def test_a_baseline_that_saves_nothing_is_left_out_of_the_share() -> None:
     summary = summarise([ScoredCost("a", 100, 100, 90), *costs(100)])
     assert summary.share is not None
     assert summary.share.mean == 1
-
-
-def test_outliers_are_named_and_left_out() -> None:
-    summary = summarise(costs(100, 101, 99, 100, 102, 98, 10))
-    assert summary.outliers == ("6",)
-    assert summary.ratio_without_outliers is not None
-    assert summary.ratio_without_outliers.mean == pytest.approx(1, abs=0.01)
-    assert summarise(costs(1, 100)).outliers == ()
-
-
-@pytest.mark.parametrize(("values", "mean"), [([1, 4], 2.0), ([], None), ([1, 0], None)])
-def test_geometric_means(values: list[float], mean: float | None) -> None:
-    assert geometric_mean(values) == mean
