@@ -31,7 +31,7 @@ _NO_ANSWERS = (_LATE, _CRASHES)
 def words_of(name: str) -> list[str]:
     """Return the command of the recipe `name`, without sources."""
     recipe = recipe_named(name)
-    return list(tuner_named(recipe.compiler.partition(" ")[0]).plain_words(recipe.plan))
+    return list(tuner_named(recipe.compiler).plain_words(recipe.plan))
 
 
 def verdict(words: Sequence[str], seed: int, folder: Path, functions: int) -> str:

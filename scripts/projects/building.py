@@ -73,7 +73,7 @@ def by_recipe(name: str, into: Path) -> Build:
     A word of them has signs of the shell in it, which configure and make would read differently.
     """
     recipe = recipe_named(name)
-    compiler, *flags = tuner_named(recipe.compiler.partition(" ")[0]).plain_words(recipe.plan)
+    compiler, *flags = tuner_named(recipe.compiler).plain_words(recipe.plan)
     path = into / f"{name}.flags"
     path.write_text(shlex.join(flags))
     return Build(f"recipe {name}", f"{compiler} @{path}", "-Oz", _FOLD)

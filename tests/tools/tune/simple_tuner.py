@@ -14,8 +14,6 @@ from compiler_gym.tools.tune.builds import Binary, shell_text
 class SimpleTuner:
     """Finds the flags that it was made with."""
 
-    takes_program = False
-
     def __init__(self, *flags: str, passes: str = "") -> None:
         self.flags = flags
         self.passes = passes

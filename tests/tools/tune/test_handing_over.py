@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MIT
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +6,7 @@ import pytest
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import BinaryPlan, Found, Request, read_tuned
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.front import FrontBuild
-from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, name_builds
+from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name
 from tests.tools.tune.simple_tuner import SimpleTuner
 
 
@@ -19,15 +17,14 @@ class Scripted(SimpleTuner):
         return f"echo {plan.profile}\n"
 
 
-def handed_over(folder: Path, front: tuple[str, ...] = ()) -> tuple[Path, list[Result]]:
+def handed_over(folder: Path) -> tuple[Path, list[Result]]:
     made, profile = folder / "made", folder / "program.profdata"
     made.write_bytes(b"the tuned file")
     profile.write_bytes(b"counts")
     command = CompilerCommand.parse(["cc", "a.o", "-o", "a/tool"], folder)
     binary = Binary("a/tool", folder / "a/tool", command, (), folder)
     plan = BinaryPlan("a/tool", "simple", profile=str(profile))
-    builds = tuple(FrontBuild(name, plan, made, 1, {"speedup": 1.0}) for name in front)
-    found = Found(plan, made, {}, 0, 1, front=builds)
+    found = Found(plan, made, {}, 0, 1)
     result = Result(found, binary, {}, ())
     request = Request(("make",), folder, folder / "out")
     told = HandOver(request, Scripted(), lambda text: None).write([result])
@@ -45,22 +42,6 @@ def test_a_binary_a_plan_and_a_script_are_written(tmp_path: Path) -> None:
     assert told[0].found.notes == ()
 
 
-def test_each_build_of_a_front_has_the_same(tmp_path: Path) -> None:
-    output, _ = handed_over(tmp_path, ("small", "fast"))
-    for name in ("small", "fast"):
-        assert (output / "front" / name / "a/tool").is_file()
-        (plan,) = read_tuned(output / "front" / f"{name}.toml").binaries
-        assert (output / "front" / plan.profile).is_file()
-        assert (output / "front" / f"{name}.sh").is_file()
-
-
 @pytest.mark.parametrize(("one", "other"), [("a/b_c", "a_b/c"), ("a b", "a_b"), ("x", "./x")])
 def test_no_two_names_share_a_folder(one: str, other: str) -> None:
     assert folder_name(one) != folder_name(other)
-
-
-def test_builds_of_two_binaries_are_told_apart(tmp_path: Path) -> None:
-    _, (result,) = handed_over(tmp_path, ("small",))
-    (named,) = name_builds(result.binary, result.found.front)
-    assert named == replace(result.found.front[0], name=named.name)
-    assert named.name == f"{folder_name('a/tool')}-small"

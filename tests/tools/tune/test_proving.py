@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What breaks a program is found, down to the pass, and only that goes back to the default."""
 
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import (
-    Found,
-    FrontBuild,
-    Request,
-    TuningJob,
-    TuningSubject,
-    TuningWatcher,
-)
+from compiler_gym.tools.tune import Request, TuningJob, TuningWatcher
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -85,43 +77,3 @@ class Sayings(TuningWatcher):
 
     def says(self, text: str) -> None:
         self.said.append(text)
-
-
-class FrontTuner(SimpleTuner):
-    """Finds two builds, of which the smaller one may be wrong."""
-
-    def tune(self, subject: TuningSubject) -> Found:
-        found = super().tune(subject)
-        assert found.rival_plan is not None
-        rival = found.rivals["cc"]
-        speed = {"speedup": 1.0, "low": 1.0, "high": 1.0}
-        front = (
-            FrontBuild("small", found.plan, found.path, 1, speed),
-            FrontBuild("fast", found.rival_plan, rival, 2, {"speedup": 1.01}),
-        )
-        return replace(found, front=front, speed=speed)
-
-
-def test_a_build_of_a_front_that_fails_is_left_out_and_another_recommended(
-    request_: Request,
-) -> None:
-    asked = replace(request_, goal="both")  # type: ignore[arg-type]
-    (result,) = TuningJob(asked, FrontTuner("-DADDED=1")).run()
-    assert [build.name for build in result.found.front] == ["fast"]
-    assert result.found.path == result.found.rivals["cc"]
-    assert result.taken_back == ()
-    assert any(
-        "removed from the front because a test fails: small" in n for n in result.found.notes
-    )
-    assert (asked.output / "front/fast/program").is_file()
-    assert not (asked.output / "front/small").exists()
-
-
-def test_a_front_that_passes_is_handed_over_whole(request_: Request) -> None:
-    asked = replace(request_, goal="both")  # type: ignore[arg-type]
-    (result,) = TuningJob(asked, FrontTuner("-O1")).run()
-    assert [build.name for build in result.found.front] == ["small", "fast"]
-    for name in ("small", "fast"):
-        plan = tomllib.loads((asked.output / f"front/{name}.toml").read_text())
-        assert plan["goal"] == "both"
-        assert (asked.output / f"front/{name}.sh").is_file()

@@ -3,7 +3,7 @@
 
 ``request`` holds the user's options, ``goal`` and ``measure`` the quantity to improve. ``job`` runs
 one tuning from the build to the results, which ``handing_over`` writes; ``tuner`` is the interface
-that each compiler implements, in ``llvm`` and ``gcc``. ``allowance`` limits time or compilations,
+that each compiler implements, in ``llvm``. ``allowance`` limits time or compilations,
 ``journal`` stores every measurement so that an interrupted search can resume, and ``measuring``
 runs the user's commands. ``plan`` stores the decisions in a file, ``reading`` refuses plans that no
 tuner can have made, and ``recipes`` are the plans that we ship. ``size_search`` searches a
@@ -20,14 +20,12 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.tools.tune.allowance import Allowance
     from compiler_gym.tools.tune.applying import apply_plan, driver_facts, list_changed_sources
-    from compiler_gym.tools.tune.by_runs import tune_by_runs
     from compiler_gym.tools.tune.difference import (
         BinaryDifference,
         PlanDifference,
         compare_plans,
         read_tuned,
     )
-    from compiler_gym.tools.tune.front import FrontBuild, recommend_build, select_front
     from compiler_gym.tools.tune.goal import Goal
     from compiler_gym.tools.tune.handing_over import Result
     from compiler_gym.tools.tune.html import render_page
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
         write_plan,
     )
     from compiler_gym.tools.tune.reading import (
-        find_tuner,
         read_plan,
         require_among,
         require_nothing_in,
@@ -71,7 +68,6 @@ if TYPE_CHECKING:
     from compiler_gym.tools.tune.report import write_report
     from compiler_gym.tools.tune.request import Request
     from compiler_gym.tools.tune.size_search import SizeSearch, State, Work
-    from compiler_gym.tools.tune.speed_decisions import Choice
     from compiler_gym.tools.tune.summary import (
         BinarySummary,
         ReportedDecision,
@@ -100,9 +96,7 @@ __all__ = [
     "BinaryPlan",
     "BinarySummary",
     "BuildPlan",
-    "Choice",
     "Found",
-    "FrontBuild",
     "FunctionSize",
     "Goal",
     "Journal",
@@ -132,7 +126,6 @@ __all__ = [
     "columns",
     "compare_plans",
     "driver_facts",
-    "find_tuner",
     "is_requested",
     "list_changed_sources",
     "list_shipped_recipes",
@@ -143,14 +136,11 @@ __all__ = [
     "recipe_files",
     "recipe_for",
     "recipe_named",
-    "recommend_build",
     "render_page",
     "require_among",
     "require_honoured",
     "require_nothing_in",
-    "select_front",
     "share",
-    "tune_by_runs",
     "tuner_named",
     "write_plan",
     "write_report",

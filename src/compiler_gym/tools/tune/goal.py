@@ -17,11 +17,13 @@ class Goal(StrEnum):
 
     SIZE = "size"
     SPEED = "speed"
-    BOTH = "both"
 
     @classmethod
     def _missing_(cls, value: object) -> "Goal":
-        raise InvalidParameterError(f"no goal {value!r}: use {' or '.join(cls)}")
+        advice = "use " + " or ".join(cls)
+        if value == "both":
+            advice = "use size with --max-slowdown 0% to get a smaller program that is no slower"
+        raise InvalidParameterError(f"no goal {value!r}: {advice}")
 
     @property
     def counts_bytes(self) -> bool:
@@ -36,8 +38,7 @@ class Goal(StrEnum):
     @property
     def better(self) -> str:
         """The text between "found nothing" and "than" in reports without an improvement."""
-        results = {"size": "smaller", "speed": "significantly faster"}
-        return results.get(self, "smaller and no slower")
+        return "smaller" if self.counts_bytes else "significantly faster"
 
     def number(self, cost: float) -> str:
         """Return a cost as text, without its unit."""

@@ -13,7 +13,6 @@ from compiler_gym.files import write_whole
 from compiler_gym.sandbox import build_variables
 from compiler_gym.tools.tune.builds import Binary, shell_comment
 from compiler_gym.tools.tune.debugging import debug_script, write_debug
-from compiler_gym.tools.tune.front import FrontBuild
 from compiler_gym.tools.tune.measuring import put
 from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
 from compiler_gym.tools.tune.reading import PROFILES
@@ -21,10 +20,8 @@ from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["FRONT", "HandOver", "Result", "folder_name", "name_builds"]
+__all__ = ["HandOver", "Result", "folder_name"]
 
-FRONT = "front"
-"""The folder for the builds of fronts, each with a plan and a script."""
 _LONGEST_NAME = 80
 _SCRIPT = """#!/bin/sh
 # Rebuilds the tuned binaries with the compiler's own tools.
@@ -82,43 +79,34 @@ class HandOver:
         written: list[Result] = []
         for result in results:
             target = output / "bin" / result.binary.name
-            _put_made(result.found.path, target)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            put(result.found.path, target)
             reason = self._debug(result, target) if self.request.debug else None
             if reason == "":
                 debugged.add(result.binary.name)
             written.append(result.with_note(reason) if reason else result)
-            for build in result.found.front:
-                _put_made(build.path, output / FRONT / build.name / result.binary.name)
-                self._write(output / FRONT, build.name, [(result.binary, build.plan)])
-        decided = [(result.binary, result.found.plan) for result in results]
-        self._write(output, Path(PLAN_FILE).stem, decided, script="reproduce", debugged=debugged)
+        self._write_plan(output, results, debugged)
         return written
 
-    def _write(
-        self,
-        folder: Path,
-        name: str,
-        made: Sequence[tuple[Binary, BinaryPlan]],
-        *,
-        script: str = "",
-        debugged: Collection[str] = (),
+    def _write_plan(
+        self, folder: Path, results: Sequence[Result], debugged: Collection[str]
     ) -> None:
-        """Write one plan to `folder`, with its profiles and a script that applies it.
+        """Write the plan with its profiles, and a script that applies it.
 
         The script also produces debug information for the binaries in `debugged`.
         """
         build = shell_comment(shlex.join(self.request.build))
         date = shlex.quote(build_variables()["SOURCE_DATE_EPOCH"])
         lines, plans = [_SCRIPT.format(build=build, date=date)], list[BinaryPlan]()
-        for binary, unbound in made:
-            plan = _with_profiles(unbound, folder)
+        for result in results:
+            plan = _with_profile(result.found.plan, folder)
             plans.append(plan)
-            if binary.name in debugged:
-                lines.append(debug_script(self.tuner, binary, plan))
+            if result.binary.name in debugged:
+                lines.append(debug_script(self.tuner, result.binary, plan))
             else:
-                lines.append(self.tuner.script(binary, plan))
+                lines.append(self.tuner.script(result.binary, plan))
         write_plan(
-            folder / f"{name}.toml",
+            folder / PLAN_FILE,
             BuildPlan(
                 self.tuner.version,
                 self.request.goal,
@@ -127,7 +115,7 @@ class HandOver:
                 measure=self.request.measure,
             ),
         )
-        path = folder / f"{script or name}.sh"
+        path = folder / "reproduce.sh"
         write_whole(path, "\n".join(lines).encode(errors="surrogateescape"))
         path.chmod(0o755)
 
@@ -148,27 +136,10 @@ def folder_name(name: str) -> str:
     return f"{plain}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:12]}"
 
 
-def name_builds(binary: Binary, front: Sequence[FrontBuild]) -> tuple[FrontBuild, ...]:
-    """Return `front` with the binary in each name, as all fronts share one folder."""
-    prefix = folder_name(binary.name)
-    return tuple(replace(build, name=f"{prefix}-{build.name}") for build in front)
-
-
-def _put_made(path: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    put(path, target)
-
-
-def _with_profiles(plan: BinaryPlan, folder: Path) -> BinaryPlan:
-    """Copy the profiles of `plan` to `folder`, and return the plan with the new paths.
-
-    Files are named by their contents, because the plans of a front share some.
-    """
-    names: dict[str, str] = {}
-    for field_name, path in plan.list_files().items():
-        data = Path(path).read_bytes()
-        digest = hashlib.sha256(data).hexdigest()[:8]
-        name = f"{folder_name(plan.name)}-{digest}{Path(path).suffix}"
-        names[field_name] = f"{PROFILES}/{name}"
-        write_whole(folder / PROFILES / name, data)
-    return replace(plan, **names)
+def _with_profile(plan: BinaryPlan, folder: Path) -> BinaryPlan:
+    """Copy the profile of `plan` to `folder`, and return the plan with the new path."""
+    if not plan.profile:
+        return plan
+    name = f"{PROFILES}/{folder_name(plan.name)}{Path(plan.profile).suffix}"
+    write_whole(folder / name, Path(plan.profile).read_bytes())
+    return replace(plan, profile=name)

@@ -38,7 +38,7 @@ from compiler_gym.tools.tune.confirming import confirm_result
 from compiler_gym.tools.tune.difference import read_tuned
 from compiler_gym.tools.tune.explaining import explain_result
 from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name, name_builds
+from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name
 from compiler_gym.tools.tune.journal import JOURNAL, Tried
 from compiler_gym.tools.tune.measure import sizes_by_measure
 from compiler_gym.tools.tune.measuring import RunCommand, RunOutcome, put, run_check
@@ -192,13 +192,9 @@ class TuningJob:
             )
         for name in ("train", "profile"):
             if getattr(request, name) is not None and request.goal.counts_bytes:
-                raise ProjectError(f"--{name} works only with --goal speed or both: omit --{name}")
+                raise ProjectError(f"--{name} works only with --goal speed: omit --{name}")
         if request.max_slowdown is not None and request.goal is Goal.SPEED:
-            raise ProjectError(
-                "--max-slowdown works only with --goal size or both: omit --max-slowdown"
-            )
-        if request.max_growth is not None and request.goal is not Goal.BOTH:
-            raise ProjectError("--max-growth works only with --goal both: omit --max-growth")
+            raise ProjectError("--max-slowdown works only with --goal size: omit --max-slowdown")
         if request.profile is not None and not Path(request.profile).is_file():
             raise ProjectError(f"no profile at {request.profile}: give a file")
 
@@ -464,7 +460,6 @@ class TuningJob:
             profile=None if request.profile is None else Path(request.profile).absolute(),
             confirm=confirm,
             max_slowdown=request.max_slowdown,
-            max_growth=request.max_growth,
             is_tested=request.check is not None or run is not None,
             old_loaders=request.old_loaders,
             no_unwind_tables=request.no_unwind_tables,
@@ -482,8 +477,6 @@ class TuningJob:
         if taken_back and found.speed:
             found = self._fast_without(found, subject, proof)
         found = confirm_result(found, subject)
-        if len(request.binaries) > 1:
-            found = replace(found, front=name_builds(binary, found.front))
         self._watcher.says(f"measuring the gain from each decision for {binary.name}")
         found = explain_result(found, self._tuner, subject)
         put(original, binary.path)

@@ -4,7 +4,6 @@
 import shlex
 from collections.abc import Iterator, Sequence
 
-from compiler_gym.tools.tune.front_page import front_picture
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.html import render_page
 from compiler_gym.tools.tune.measure import columns
@@ -22,8 +21,7 @@ def page(summary: TuningSummary) -> str:
     """Return the HTML page for `summary`."""
 
     def gain(binary: BinarySummary) -> str:
-        by_goal = {Goal.SPEED: "faster", Goal.BOTH: f"{binary.change} and no slower"}
-        return by_goal.get(Goal(summary.goal), binary.change)
+        return binary.change if Goal(summary.goal).counts_bytes else "faster"
 
     return render_page(
         "report.html",
@@ -32,7 +30,6 @@ def page(summary: TuningSummary) -> str:
         gain=gain,
         columns=columns,
         share=share,
-        front_picture=front_picture,
         largest_changes=_largest_changes,
         max_size=_max_size,
         settings=_settings,

@@ -73,15 +73,6 @@ class BinaryPlan:
     profile: str = ""
     """The compiler's profile of branches and calls, a file relative to the folder of the plan;
     empty without a training run."""
-    after: tuple[str, ...] = ()
-    """The steps after the link, as the compiler's tuner names them."""
-    after_profile: str = ""
-    """The profile of the linked file for `after`, a path as for `profile`."""
-
-    def list_files(self) -> dict[str, str]:
-        """Return the profiles of the plan, by the name of their field."""
-        files = {"profile": self.profile, "after_profile": self.after_profile}
-        return {name: file for name, file in files.items() if file}
 
     def decisions(self) -> tuple[str, ...]:
         """Return the names of all decisions; everything else stays at its default."""
@@ -91,16 +82,12 @@ class BinaryPlan:
         profile = ("profile",) if self.profile else ()
         passes = ("passes",) if self.passes else ()
         plugin = (f"plugin {name}" for name in self.plugin)
-        after = (f"after {name}" for name in self.after)
-        return (*passes, *profile, *options, *flags, *linker, *plugin, *after)
+        return (*passes, *profile, *options, *flags, *linker, *plugin)
 
     def only(self, decisions: Collection[str]) -> "BinaryPlan":
         """Return the plan with only `decisions`."""
-        after = tuple(name for name in self.after if f"after {name}" in decisions)
         return replace(
             self,
-            after=after,
-            after_profile=self.after_profile if after else "",
             passes=self.passes if "passes" in decisions else "",
             profile=self.profile if "profile" in decisions else "",
             options={
@@ -125,7 +112,7 @@ class BuildPlan:
     compiler: str
     """The compiler and its version."""
     goal: str
-    """``size``, ``speed`` or ``both``."""
+    """``size`` or ``speed``."""
     made_by: str
     """The version of this library."""
     binaries: tuple[BinaryPlan, ...]

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.front import FrontBuild, recommend_build
 from compiler_gym.tools.tune.interface import explain_difference
 from compiler_gym.tools.tune.measuring import RunOutcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan
@@ -42,8 +40,7 @@ class Proof:
         If the remaining plan is not smaller than the baseline, return the baseline. Raises
         `ProjectError` if the binary fails even without any decision.
         """
-        found = self._with_front(found)
-        if found.front or self.is_well(found.path):
+        if self.is_well(found.path):
             return found, ()
         self.says("a test fails: looking for the decision that causes it")
         plan, reverted = self._keep_passing(found)
@@ -57,28 +54,6 @@ class Proof:
         name = list(found.rivals)[-1]
         notes = (*found.notes, f"{name} is smaller, but fails the same tests")
         return replace(found, plan=plan, path=path, gains={}, notes=notes), reverted
-
-    def _with_front(self, found: Found) -> Found:
-        """Return `found` with only the passing builds of its front, and the best one of these."""
-        subject, failing = self.subject, list[str]()
-        good = list[FrontBuild]()
-        for build in found.front:
-            if self.is_well(build.path):
-                good.append(build)
-            else:
-                failing.append(build.name)
-        if not failing:
-            return found
-        notes = (*found.notes, f"removed from the front because a test fails: {', '.join(failing)}")
-        fair = measure_sizes(list(found.rivals.values())[-1]).text
-        best = recommend_build(
-            good, fair, max_slowdown=subject.max_slowdown, max_growth=subject.max_growth
-        )
-        if best is None:
-            return replace(found, front=(), notes=notes)
-        return replace(
-            found, front=tuple(good), plan=best.plan, path=best.path, speed=best.speed, notes=notes
-        )
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` has the original's interface, and passes the run and

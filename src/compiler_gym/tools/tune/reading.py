@@ -5,7 +5,6 @@ Plans are shared, and compiler flags can run code and overwrite files. Therefore
 from the tuner's own tables are allowed; a list of dangerous flags would never be complete.
 """
 
-import re
 import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -21,14 +20,12 @@ from compiler_gym.files import read_regular
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.measure import Measure
 from compiler_gym.tools.tune.plan import VERSION, BinaryPlan, BuildPlan
-from compiler_gym.tools.tune.tuner import Tuner
 from compiler_gym.tools.tune.tuners import tuner_named
 
-__all__ = ["PROFILES", "find_tuner", "is_plain", "read_plan", "require_among", "require_nothing_in"]
+__all__ = ["PROFILES", "is_plain", "read_plan", "require_among", "require_nothing_in"]
 
 PROFILES = "profiles"
 """The folder next to a plan that contains its profiles."""
-_PROGRAM = re.compile(r"(?!-)[\w.+-]+", re.ASCII)
 _CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 _MOST_BYTES = 64 << 20
 _SHOWN = 200
@@ -53,6 +50,11 @@ def read_plan(path: Path) -> BuildPlan:
         raise PlanError(
             f"{path} has version {version!r}, but this library reads {VERSION}: make the plan again"
         )
+    if any("after" in binary for binary in document.get("binaries", ())):
+        raise PlanError(
+            f"{path} has a step after the link (BOLT), which this version does not run: make the "
+            "plan again with `compiler-gym tune --goal speed`"
+        )
     try:
         plan = msgspec.convert(document, BuildPlan)
     except msgspec.ValidationError as error:
@@ -65,26 +67,13 @@ def read_plan(path: Path) -> BuildPlan:
 
 
 def _resolve_paths(plan: BuildPlan, folder: Path) -> BuildPlan:
-    binaries = [
-        replace(binary, **{name: str(folder / file) for name, file in binary.list_files().items()})
-        for binary in plan.binaries
-    ]
-    return replace(plan, binaries=tuple(binaries))
-
-
-def find_tuner(plan: BuildPlan) -> Tuner:
-    """Return the tuner that applies `plan`; its compiler is searched on PATH only.
-
-    Raises `PlanError` if the plan gives the path of a compiler, which would be run, and
-    `UnknownNameError` if no tuner can apply the plan.
-    """
-    program = plan.compiler.partition(" ")[0]
-    if not _PROGRAM.fullmatch(program):
-        raise PlanError(
-            f"the plan is for the compiler {_quote(program)}: use the name of a compiler on PATH, "
-            "because a plan may not choose the file to run"
-        )
-    return tuner_named(program)
+    return replace(
+        plan,
+        binaries=tuple(
+            replace(binary, profile=str(folder / binary.profile)) if binary.profile else binary
+            for binary in plan.binaries
+        ),
+    )
 
 
 def is_plain(text: str) -> bool:
@@ -120,7 +109,7 @@ def _require_permitted(plan: BuildPlan) -> None:
     """
     _require_plain_text(msgspec.to_builtins(plan))
     try:
-        tuner = find_tuner(plan)
+        tuner = tuner_named(plan.compiler)
     except UnknownNameError:
         return
     if plan.goal not in list(Goal):
@@ -131,8 +120,8 @@ def _require_permitted(plan: BuildPlan) -> None:
         for path in (binary.name, *(source.path for source in binary.sources)):
             if not PurePosixPath(path).name or ".." in PurePosixPath(path).parts:
                 raise _make_refusal(binary, "path", path, "a path must not contain `..`")
-        for file in binary.list_files().values():
-            _require_in_profiles(binary, file)
+        if binary.profile:
+            _require_in_profiles(binary, binary.profile)
         tuner.require_possible(binary)
 
 

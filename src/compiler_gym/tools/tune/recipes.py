@@ -142,4 +142,4 @@ def recipe_actions(name: str = "small") -> Sequence[str]:
     from compiler_gym.tools.tune.tuners import tuner_named
 
     recipe = recipe_named(name)
-    return tuner_named(recipe.compiler.partition(" ")[0]).actions(recipe.plan)
+    return tuner_named(recipe.compiler).actions(recipe.plan)

@@ -58,7 +58,7 @@ class Request:
         Path("tuned"), "Output folder; must be new unless --resume is given", may_change=True
     )
     _: KW_ONLY
-    goal: Goal = option(Goal.SIZE, "size, speed or both", spelling=Spelling(type=str))
+    goal: Goal = option(Goal.SIZE, "size or speed", spelling=Spelling(type=str))
     measure: Measure = option(
         Measure.LOADED,
         "Size to minimise: text, loaded, file or compressed",
@@ -96,7 +96,7 @@ class Request:
         may_change=True,
     )
     train: str | None = option(
-        None, "Command to tune for, with --goal speed or both [default: --run]", may_change=True
+        None, "Command to tune for, with --goal speed [default: --run]", may_change=True
     )
     profile: str | None = option(
         None, "Profile to use: from an instrumented build, AutoFDO or perf", may_change=True
@@ -121,13 +121,6 @@ class Request:
         spelling=Spelling(type=str, read=_fraction),
     )
     """The limit as a fraction of the run's time."""
-    max_growth: float | None = option(
-        None,
-        "Largest growth in code size to accept with --goal both, such as 0%",
-        may_change=True,
-        spelling=Spelling(type=str, read=_fraction),
-    )
-    """The limit as a fraction of the baseline's bytes."""
     debug: bool = option(
         False, "Keep debug information, in a file next to the binary", may_change=True
     )

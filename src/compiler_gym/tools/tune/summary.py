@@ -10,8 +10,7 @@ import msgspec
 
 from compiler_gym.builds import function_sizes
 from compiler_gym.tools.tune.builds import bytes_by_file
-from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.handing_over import FRONT, Result
+from compiler_gym.tools.tune.handing_over import Result
 from compiler_gym.tools.tune.meaning import Meaning
 from compiler_gym.tools.tune.measure import Measure
 from compiler_gym.tools.tune.request import Request
@@ -19,7 +18,6 @@ from compiler_gym.tools.tune.tuner import Found, FunctionSize
 
 __all__ = [
     "BinarySummary",
-    "FrontRow",
     "ReportedDecision",
     "SourceSize",
     "TuningSummary",
@@ -58,22 +56,6 @@ class SourceSize:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontRow:
-    """One build of a front."""
-
-    name: str
-    file: str
-    """The path of the binary, from the output folder."""
-    plan: str
-    """The path of its plan, from the output folder."""
-    code: int
-    """Bytes of machine code."""
-    speed: Mapping[str, float]
-    """``speedup``, ``low`` and ``high`` against the baseline."""
-    is_recommended: bool
-
-
-@dataclass(frozen=True, slots=True)
 class BinarySummary:
     """The results for one linked file."""
 
@@ -102,8 +84,6 @@ class BinarySummary:
     """The meaning of each pass, in one sentence."""
     measure: Measure = Measure.LOADED
     """The size to minimise."""
-    front: tuple[FrontRow, ...] = ()
-    """The builds from smallest to fastest, if speed and size both count."""
 
     @property
     def not_measured(self) -> tuple[str, ...]:
@@ -200,28 +180,15 @@ def _binary(result: Result, request: Request) -> BinarySummary:
         rival=rival, is_better=_is_better(result, rival, request), tried=found.tried,
         passes=found.plan.passes, steps=steps, decisions=decisions, taken_back=result.taken_back,
         speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
-        measure=request.measure, front=_front(result),
-    )  # fmt: skip
-
-
-def _front(result: Result) -> tuple[FrontRow, ...]:
-    return tuple(
-        FrontRow(
-            build.name, f"{FRONT}/{build.name}/{result.binary.name}", f"{FRONT}/{build.name}.toml",
-            build.code, build.speed, build.path == result.found.path,
-        )
-        for build in result.found.front
+        measure=request.measure,
     )  # fmt: skip
 
 
 def _is_better(result: Result, rival: str, request: Request) -> bool:
-    key = request.measure.key if request.goal.counts_bytes else "text"
-    is_smaller = result.sizes[TUNED][key] < result.sizes[rival][key]
-    if request.goal.counts_bytes:
-        return is_smaller
-    if request.goal is Goal.SPEED:
+    if not request.goal.counts_bytes:
         return result.speed.get("low", 0.0) > 1
-    return is_smaller and result.speed.get("high", result.speed.get("speedup", 0.0)) >= 1
+    key = request.measure.key
+    return result.sizes[TUNED][key] < result.sizes[rival][key]
 
 
 def _sources(found: Found) -> tuple[SourceSize, ...]:

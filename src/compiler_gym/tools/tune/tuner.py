@@ -13,7 +13,6 @@ from typing import Protocol
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.allowance import Allowance
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.front import FrontBuild
 from compiler_gym.tools.tune.goal import Goal
 from compiler_gym.tools.tune.journal import Tried
 from compiler_gym.tools.tune.meaning import Meaning
@@ -63,8 +62,6 @@ class TuningSubject:
     """The largest slowdown of a smaller binary over the baseline, as a fraction."""
     recipe: BinaryPlan | None = None
     """Decisions to build with, instead of searching."""
-    max_growth: float | None = None
-    """The largest growth in code of the recommended build over the baseline, as a fraction."""
     is_tested: bool = False
     """True if a command of the user can detect a miscompilation."""
     old_loaders: bool = False
@@ -107,9 +104,7 @@ class Found:
     """The number of compilations that were measured."""
     speed: Mapping[str, float] = field(default_factory=dict[str, float])
     """Measurements against the baseline: ``speedup`` with its 95 % interval from ``low`` to
-    ``high``, and ``instructions``, the baseline's instructions divided by this build's. Against the
-    build with only a profile: ``profile_speedup``, ``profile_low``, ``profile_high``. In the
-    held-out run: ``confirm_speedup``, ``confirm_low``, ``confirm_high``."""
+    ``high``; in the held-out run ``confirm_speedup``, ``confirm_low`` and ``confirm_high``."""
     notes: tuple[str, ...] = ()
     """Remarks for the user, one sentence each."""
     objects: Mapping[str, Path] = field(default_factory=dict[str, Path])
@@ -124,20 +119,10 @@ class Found:
     """Every function of the baseline and the tuned build, if their functions are known."""
     rival_plan: BinaryPlan | None = None
     """The plan that produces the baseline, if a plan can."""
-    front: tuple[FrontBuild, ...] = ()
-    """Builds from smallest to fastest, if speed and size both count; `path` is one of these."""
 
 
 class Tuner(Protocol):
-    """A compiler's part of tuning, named in the entry-point group ``compiler_gym.tuners``."""
-
-    @property
-    def takes_program(self) -> bool:
-        """True if the constructor takes the name of an installed program, such as ``cc-12``.
-
-        It is a class attribute, too.
-        """
-        ...
+    """A compiler's part of tuning."""
 
     @property
     def version(self) -> str:

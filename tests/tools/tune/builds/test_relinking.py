@@ -22,9 +22,7 @@ from compiler_gym.tools.tune.builds import (
 from tests.tools.tune.builds.projects import record, write_project
 
 CC = Driver(("cc",), ("c++",), ("-w",))
-DRIVER = Driver(
-    ("cc",), ("c++",), ("-w",), ("-Wl,-O1",), left_out=("-flto", "-fuse-ld"), not_understood=("-Y",)
-)
+DRIVER = Driver(("cc",), ("c++",), ("-w",), ("-Wl,-O1",), left_out=("-flto", "-fuse-ld"))
 PLUG_IN = (
     "extern int registered; __attribute__((constructor)) static void f(void) { registered += %d; }"
 )
@@ -74,7 +72,7 @@ def link(tmp_path: Path, binary: Binary, driver: Driver = CC) -> list[str]:
     exchange = exchange_files(binary, objects, folder / "archives")
     for step in exchange.steps:
         step.run()
-    words = driver.link_words(binary, exchange, ["-Os"], tmp_path / "made", strip=False)
+    words = driver.link_words(binary, exchange, ["-Os"], tmp_path / "made")
     run_command(words, binary.command.cwd)
     return words
 
@@ -101,8 +99,17 @@ def test_a_link_keeps_all_words_in_their_order_less_what_is_left_out(tmp_path: P
     left_out = ["-fuse-ld=bfd", "-Xclang", "-flto=thin"]
     command = CompilerCommand.parse(["cc", *left_out, *own], binary.root)
     binary = replace(binary, command=command)
-    words = DRIVER.link_words(binary, Exchange(), ["-Os"], tmp_path / "x", strip=False)
-    assert words == ["cc", "-w", "-Wl,-O1", *own, "-Os", "-o", str(tmp_path / "x")]
+    words = DRIVER.link_words(binary, Exchange(), ["-Os"], tmp_path / "x")
+    assert words == [
+        "cc",
+        "-w",
+        "-Wl,-O1",
+        *own,
+        "-Os",
+        "-Wl,--strip-all",
+        "-o",
+        str(tmp_path / "x"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ import pytest
 from compiler_gym.builds import CompilerCommand
 from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, PACKED, BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, find_binaries
-from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
-from compiler_gym.tools.tune.llvm.link_time import RELOCATIONS
 from compiler_gym.tools.tune.llvm.linking import (
     FOLDING,
     FRAMES,
@@ -36,16 +34,8 @@ from tests.tools.tune.llvm.conftest import needs_lld
 pytestmark = needs_lld
 PAGE = Path(__file__).parents[4] / "docs" / "guide" / "recipes.md"
 KEPT = "-Wl,-z,nostart-stop-gc"
-ADDED = {
-    *FOLDING, *LLD_LAYOUT, *FRONT_END_FLAGS, *LAYOUT, NO_UNWINDING, *SECTIONS, KEPT, RELOCATIONS,
-}  # fmt: skip
-"""Every flag of a tuning for size, a recipe or a policy, and what BOLT needs."""
-FAST = {
-    flag
-    for choice in (*CHOICES, *FRONT.values())
-    for flag in (*choice.flags, *choice.linker)
-    if "mllvm" not in flag and not re.fullmatch(r"-O\w", flag)
-}
+ADDED = {*FOLDING, *LLD_LAYOUT, *FRONT_END_FLAGS, *LAYOUT, NO_UNWINDING, *SECTIONS, KEPT}
+"""Every flag of a tuning, a recipe or a policy."""
 
 FOUND_BY_NAME = """
 #include <dlfcn.h>
@@ -147,7 +137,6 @@ PROGRAMS = {
     NO_UNWINDING: (FRAMED, ""),
     "-ffunction-sections": (LISTED, ""),
     "-fdata-sections": (LISTED, ""),
-    RELOCATIONS: (POINTERS, ""),
 }
 """For each flag a program that would see it do too much, and what its build says."""
 
@@ -164,7 +153,7 @@ def test_every_flag_has_a_program_and_a_row() -> None:
     _, _, rest = PAGE.read_text().partition("### Side effects of each flag")
     table, _, _ = rest.partition("\n##")
     rows = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
-    assert sorted(rows) == sorted({*ADDED, *FAST})
+    assert sorted(rows) == sorted(ADDED)
 
 
 @pytest.mark.parametrize("flag", PROGRAMS)

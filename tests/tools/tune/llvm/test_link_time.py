@@ -16,8 +16,6 @@ def test_a_plan_without_its_profile_says_so(tmp_path: Path) -> None:
     plan = replace(PLAN, profile="/nowhere/program.profdata")
     with pytest.raises(ProjectError, match=r"program\.profdata is missing"):
         build_plan(linker, plan)
-    with pytest.raises(ProjectError, match=r"program\.fdata is missing"):
-        build_plan(linker, replace(PLAN, after=("bolt",), after_profile="/nowhere/program.fdata"))
     without = plan.only([name for name in plan.decisions() if name != "profile"])
     assert not without.profile
     assert build_plan(linker, without).is_file()

@@ -7,7 +7,6 @@ import pytest
 
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
 from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, PROGRAM, SMALL
 from compiler_gym.tools.tune.llvm.possible import require_possible, require_tried
 
@@ -20,24 +19,7 @@ WHOLE = BinaryPlan(
 def test_what_the_tuner_decides_is_possible() -> None:
     require_possible(WHOLE)
     require_possible(BinaryPlan("a", SMALL))
-    for choice in (*CHOICES, *FRONT.values()):
-        require_possible(BinaryPlan("a", FAST, flags=choice.flags, linker=choice.linker))
-    require_possible(BinaryPlan("a", FAST, after=("bolt",), after_profile="profiles/a.fdata"))
-
-
-@pytest.mark.parametrize(
-    "plan",
-    [
-        BinaryPlan("a", FAST, after=("strip",)),
-        BinaryPlan("a", FAST, after=("bolt", "-o/tmp/x"), after_profile="profiles/a.fdata"),
-        BinaryPlan("a", FAST, after_profile="profiles/a.fdata"),
-        BinaryPlan("a", SMALL, after=("bolt",)),
-        BinaryPlan("a", PROGRAM, after=("bolt",)),
-    ],
-)
-def test_what_is_done_after_the_link_is_out_of_a_table(plan: BinaryPlan) -> None:
-    with pytest.raises(PlanError, match="which is refused"):
-        require_possible(plan)
+    require_possible(BinaryPlan("a", FAST, linker=FOLDING, profile="profiles/a.profdata"))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,6 @@ _OTHERS = (
     ("llvm-reduce", "hunt, and small bug reports"),
     ("llvm-profdata", "tune --goal speed with --train or --profile"),
     ("llvm-dis", "tune --goal speed with --profile"),
-    ("llvm-bolt", "tune --goal speed: the layout of the linked file"),
 )
 """Tools that must have this version, and the features that each enables."""
 

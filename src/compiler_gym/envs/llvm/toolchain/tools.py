@@ -36,8 +36,6 @@ _PACKAGES = {
     "clang_rt": "libclang-rt-{}-dev",
     "dev": "llvm-{}-dev",
     "ld.lld": "lld",
-    "llvm-bolt": "bolt",
-    "merge-fdata": "bolt",
 }
 """The Debian packages of tools that are not in ``llvm-MAJOR``."""
 _VERSION = re.compile(r"(?:version |LLD )(\d+\.[\w.]+)")

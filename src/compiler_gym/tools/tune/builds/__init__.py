@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         bytes_by_file,
         map_beside,
         read_linked_functions,
-        symbols_beside,
     )
     from compiler_gym.tools.tune.builds.linked_files import Input, Unit, list_linked_files
     from compiler_gym.tools.tune.builds.protecting import Protection
@@ -93,7 +92,6 @@ __all__ = [
     "shell_text",
     "split_commands",
     "stand_in",
-    "symbols_beside",
     "with_debug",
     "with_own_debug",
 ]

@@ -2,22 +2,18 @@
 """Read the contents of a linked file from the map that lld writes next to it.
 
 A map is free, does not change the linked file, and lists the functions even of a stripped file.
-GNU ld's map lacks sizes; there, a second copy of the file with symbols is used.
-Without either, the functions are unknown.
+Without a map, the functions are unknown.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler_gym.builds import function_sizes
-
 __all__ = [
     "LinkedFunction",
     "bytes_by_file",
     "map_beside",
     "read_linked_functions",
-    "symbols_beside",
 ]
 
 _OUTPUT, _INPUT, _SYMBOL = 0, 8, 16
@@ -47,16 +43,8 @@ def map_beside(linked: Path) -> Path:
     return linked.with_name(f"{linked.name}.map")
 
 
-def symbols_beside(linked: Path) -> Path:
-    """Return the path of the copy of `linked` with symbols, which may not exist."""
-    return linked.with_name(f"{linked.name}.symbols")
-
-
 def read_linked_functions(linked: Path) -> list[LinkedFunction]:
     """Return the functions of `linked` that have a size; empty if they are unknown."""
-    symbols = symbols_beside(linked)
-    if symbols.is_file():
-        return [LinkedFunction(name, size, "") for name, size in function_sizes(symbols).items()]
     functions: list[LinkedFunction] = []
     file = ""
     for line in _text_lines(map_beside(linked)):

@@ -151,8 +151,8 @@ def stand_in(
 def rust_variables(compiler: Sequence[str]) -> dict[str, str]:
     """Return the variables with which cargo passes whole programs to `compiler` as bitcode.
 
-    They are the same for a build and for its tests, so that cargo does not build again. GCC gets
-    none, because it cannot read bitcode.
+    They are the same for a build and for its tests, so that cargo does not build again. Only clang
+    can read bitcode.
     """
     name = Path(compiler[0]).name
     if not name.startswith("clang"):

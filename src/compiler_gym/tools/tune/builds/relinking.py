@@ -46,28 +46,16 @@ class Driver:
     """Flags that choose the linker."""
     left_out: tuple[str, ...] = ()
     """Prefixes of the build's flags that are dropped."""
-    not_understood: tuple[str, ...] = ()
-    """Flags for sources that only another compiler supports."""
 
     def compile_words(self, unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
         """Return the command that compiles `unit`, with `flags` after its own flags."""
         *own_flags, source = unit.command.arguments(unit.source)
-        own_flags = [
-            word
-            for word in own_flags
-            if word not in self.not_understood and not is_listed(word, self.left_out)
-        ]
+        own_flags = [word for word in own_flags if not is_listed(word, self.left_out)]
         words = [*self.c, *self.quiet, *own_flags, *flags, *unit.command.debug]
         return [*words, "-c", source, "-o", str(output)]
 
     def link_words(
-        self,
-        binary: Binary,
-        exchange: "Exchange",
-        flags: Sequence[str],
-        output: Path,
-        *,
-        strip: bool = True,
+        self, binary: Binary, exchange: "Exchange", flags: Sequence[str], output: Path
     ) -> list[str]:
         """Return the command that links `binary` to `output`, with the files of `exchange`.
 
@@ -78,7 +66,7 @@ class Driver:
         words = [*(self.cxx if binary.is_cxx else self.c), *self.quiet, *linker_flags]
         words += [*exchange.before, *self._exchange_words(binary, exchange.files)]
         other_flags = [flag for flag in ours if flag not in linker_flags]
-        stripped = ("-Wl,--strip-all",) if strip and not binary.command.debug else ()
+        stripped = ("-Wl,--strip-all",) if not binary.command.debug else ()
         return [*words, *other_flags, *stripped, "-o", str(output)]
 
     def _exchange_words(

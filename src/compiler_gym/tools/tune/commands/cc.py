@@ -134,12 +134,12 @@ _NAMED = {"--recipe": "small", "--policy": "size"}
 
 def _find_tuner(plan: "BuildPlan") -> "Tuner | None":
     """Return the tuner that applies `plan`; print a message and return None if there is none."""
-    from compiler_gym.tools.tune import find_tuner
+    from compiler_gym.tools.tune import tuner_named
 
     try:
-        return find_tuner(plan)
-    except UnknownNameError:
-        _say(f"plan not applied: no tuner is installed for {plan.compiler}")
+        return tuner_named(plan.compiler)
+    except UnknownNameError as error:
+        _say(f"plan not applied: {error}")
         return None
 
 

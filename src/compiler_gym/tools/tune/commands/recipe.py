@@ -77,7 +77,7 @@ def _show_recipe(recipe: "TuningRecipe", *, is_json: bool) -> None:
 def _words(recipe: "TuningRecipe") -> list[str]:
     from compiler_gym.tools.tune import tuner_named
 
-    tuner = tuner_named(recipe.compiler.partition(" ")[0])
+    tuner = tuner_named(recipe.compiler)
     return list(tuner.plain_words(recipe.plan))
 
 

@@ -25,8 +25,6 @@ def show_summary(summary: "TuningSummary") -> None:
     console, goal = output(), Goal(summary.goal)
     for binary in summary.binaries:
         show(_sizes(binary), console)
-        if binary.front:
-            show(_front(binary), console)
         for line in _remarks(binary, goal):
             console.print(line, soft_wrap=True)
     if summary.others:
@@ -69,22 +67,6 @@ def _sizes(binary: "BinarySummary") -> "Table":
     return rows
 
 
-def _front(binary: "BinarySummary") -> "Table":
-    numbers = ("Code", "Times as fast", "95 % interval")
-    rows = table("Build", *numbers, right=numbers, typed=("Build",),
-                 title=f"{binary.name}: from smallest to fastest")  # fmt: skip
-    for row in binary.front:
-        style = "bold" if row.is_recommended else ""
-        low, high = row.speed.get("low"), row.speed.get("high")
-        between = "" if low is None else f"{low:.3f} to {high:.3f}"
-        name = f"{row.name} (recommended)" if row.is_recommended else row.name
-        rows.add_row(
-            style_text(name, style), style_text(f"{row.code:,}", style),
-            style_text(f"{row.speed['speedup']:.3f}", style), style_text(between, style),
-        )  # fmt: skip
-    return rows
-
-
 def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
     lines: list[str] = []
     if binary.speed.get("confirm_speedup", 1.0) < 1:
@@ -97,9 +79,6 @@ def _remarks(binary: "BinarySummary", goal: "Goal") -> list[str]:
         speed = binary.speed
         between = f" ({speed['low']:.3f} to {speed['high']:.3f})" if "low" in speed else ""
         lines.append(f"{speed['speedup']:.3f} times as fast as {binary.rival}{between}")
-    if "profile_speedup" in binary.speed:
-        against = binary.speed["profile_speedup"]
-        lines.append(f"{against:.3f} times as fast as with the profile alone")
     gains = sorted((d.gain, d.name) for d in binary.decisions if d.gain is not None and d.gain > 0)
     if gains:
         listed = ", ".join(f"{name} {gain:,}" for gain, name in reversed(gains[-_SHOWN:]))
@@ -123,8 +102,6 @@ def _show_next(summary: "TuningSummary") -> None:
         if (Path(summary.folder) / debug).is_file():
             rows.add_row(debug, "its debug information, where debuggers look for it")
         rows.add_row(f"work/tree/{binary.name}", "the project's own build")
-        if binary.front:
-            rows.add_row("front/", "the other builds, each with its plan and script")
     rows.add_row("report.html", "the gain from each decision, and sizes by function")
     rows.add_row("tuned.toml", "the plan: every decision")
     rows.add_row("reproduce.sh", "a script that produces the same bytes without this library")

@@ -138,14 +138,12 @@ class Linker:
             list(pool.map(compile_one, objects.keys(), objects.values()))
         return objects
 
-    def link(
-        self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str], *, strip: bool = True
-    ) -> Path:
-        """Link `objects`, one for each source, and return the file, stripped by default."""
+    def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
+        """Link `objects`, one for each source, and return the stripped file."""
         exchange = self.exchange(name, objects)
         for step in exchange.steps:
             step.run()
-        return self._link(name, exchange, flags, strip=strip)
+        return self._link(name, exchange, flags)
 
     def exchange(self, name: str, objects: Mapping[Unit, Path]) -> Exchange:
         """Return the files that `link` links instead of those of the build."""
@@ -183,12 +181,10 @@ class Linker:
         run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
-    def _link(
-        self, name: str, exchange: Exchange, flags: Sequence[str], *, strip: bool = True
-    ) -> Path:
+    def _link(self, name: str, exchange: Exchange, flags: Sequence[str]) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        command = link_words(self.binary, exchange, flags, output, strip=strip)
+        command = link_words(self.binary, exchange, flags, output)
         run([*command, "-Xlinker", f"-Map={map_beside(output)}"], self.binary.command.cwd)
         return output
 
@@ -258,11 +254,9 @@ def plain_words(plan: BinaryPlan) -> list[str]:
     return with_settings(words)
 
 
-def link_words(
-    binary: Binary, exchange: Exchange, flags: Sequence[str], output: Path, *, strip: bool = True
-) -> list[str]:
+def link_words(binary: Binary, exchange: Exchange, flags: Sequence[str], output: Path) -> list[str]:
     """Return the lld command that links `binary` to `output` with the files of `exchange`."""
-    return with_settings(_driver().link_words(binary, exchange, flags, output, strip=strip))
+    return with_settings(_driver().link_words(binary, exchange, flags, output))
 
 
 def _driver() -> Driver:

@@ -36,11 +36,9 @@ from compiler_gym.tools.tune import (
     list_sources,
     recipe_for,
     require_honoured,
-    tune_by_runs,
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, PLUG_IN, UNSAFE, items, make_state
-from compiler_gym.tools.tune.llvm.fast import FAIR_FAST, LlvmFastDecisions
 from compiler_gym.tools.tune.llvm.known import list_known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan, build_plans
 from compiler_gym.tools.tune.llvm.linking import (
@@ -61,6 +59,7 @@ from compiler_gym.tools.tune.llvm.script import write_script
 from compiler_gym.tools.tune.llvm.size import SizeDecisions
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, plugin_hash
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
+from compiler_gym.tools.tune.llvm.speed import FAIR_FAST, ProfileTrial
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 
 __all__ = ["LlvmTuner"]
@@ -72,8 +71,6 @@ FAIR_PACKED = f"{FAIR}, packed"
 
 class LlvmTuner:
     """Tunes one linked file at a time."""
-
-    takes_program = False
 
     @property
     def version(self) -> str:
@@ -105,7 +102,9 @@ class LlvmTuner:
         elif is_by_size:
             result = _small(linker, subject, rivals)
         else:
-            result = tune_by_runs(LlvmFastDecisions(linker), subject, rivals)
+            sources = list_sources(binary, binary.units)
+            none = BinaryPlan(binary.name, FAST, linker=FOLDING, sources=sources)
+            result = ProfileTrial(linker, subject, none, rivals).judge()
         linked = linker.exchange(level, objects).linked
         return replace(
             result, objects={binary.name_unit(unit): Path(name) for unit, name in linked.items()}

@@ -15,17 +15,13 @@ from compiler_gym.tools.tune import FILE_MEANINGS, Meaning
 __all__ = ["meaning"]
 
 _PASSES = "https://llvm.org/docs/Passes.html"
-_CLANG = "https://clang.llvm.org/docs/CommandGuide/clang.html"
 _LLC = "https://llvm.org/docs/CommandGuide/llc.html"
 _PGO = "https://clang.llvm.org/docs/UsersManual.html#profile-guided-optimization"
 _LLD = "https://lld.llvm.org/"
-_FOR_LLVM = ("-Wl,-mllvm,-", "-mllvm=-")
-"""Prefixes of flags that pass an option to LLVM."""
 _PLUGGED = "Shortens the machine code that LLVM generates."
 _WHOLE = {
     "passes": ("Runs the passes below, in this order, instead of -Oz", _PASSES),
     "profile": ("Uses a profile of the program to find its frequent branches and calls", _PGO),
-    "flag -O2": ("Optimises with -O2 instead of -O3", _CLANG),
     "linker -Wl,--gc-sections": ("Discards unused functions and data", _LLD),
     "linker -Wl,--icf=safe": ("Merges functions with identical code", _LLD),
     f"pass {CLEAR}": ("Changes nothing", _PASSES),
@@ -35,8 +31,6 @@ _FILE = {
     "-fno-omit-frame-pointer": "Gives every function a frame pointer; unwind tables shrink",
     "-momit-leaf-frame-pointer": "Omits the frame pointers of functions without calls",
     "-fno-plt": "Calls library functions without a stub for each",
-    "-fsplit-machine-functions": "Separates rarely executed blocks from the others",
-    "-Wl,-z,keep-text-section-prefix": "Separates rarely executed functions from the others",
     "-Wl,-O2": 'Merges string tails ("bar" can share the storage of "foobar")',
     "-Wl,--bp-compression-sort=function": "Sorts functions so that the file compresses better",
     "-Wl,--bp-compression-sort=data": "Sorts data so that the file compresses better",
@@ -47,22 +41,7 @@ _OPTIONS = {
     "inlinehint-threshold": "Maximum cost of an `inline` function to inline",
     "force-remove-attribute": "Removes an attribute from all functions",
     "inline-threshold": "Maximum cost of a function to inline",
-    "tail-dup-pred-size": "Maximum number of predecessors of a block to duplicate into them",
-    "tail-dup-succ-size": "Maximum number of successors of a block to duplicate",
-    "x86-cmov-converter-force-all": "Converts conditional moves outside loops, too",
-    "x86-cmov-converter": "Converts conditional moves to branches if that seems faster",
-    "vectorize-slp": "Vectorises straight-line code",
-    "vectorize-loops": "Vectorises loops",
     "two-entry-phi-node-folding-threshold": "Maximum cost of replacing a branch with a select",
-    "tail-dup-placement-threshold": "Maximum number of instructions in a block to duplicate",
-    "enable-dfa-jump-thread": "Jumps directly between the states of a loop over a switch",
-    "unroll-threshold": "Maximum size of an unrolled loop",
-    "unroll-runtime": "Unrolls loops whose trip count is known only at run time",
-    "hot-callsite-threshold": "Maximum cost of a function to inline at a frequent call",
-    "enable-gvn-hoist": "Hoists computations that both sides of a branch share",
-    "jump-threading-threshold": "Maximum size of a block to duplicate for jump threading",
-    "enable-partial-inlining": "Inlines the frequent first part of a function",
-    "align-loops": "Alignment of loops in bytes",
     "outliner-benefit-threshold": "Minimum number of instructions an outlined function must save",
 }
 """Options that tuning tries in addition to the code generator's table."""
@@ -81,10 +60,6 @@ def meaning(decision: str) -> Meaning:
         return Meaning(f"Turns off the rule {text[1:]} of the plug-in." if is_rule else _PLUGGED)
     if kind == "pass":
         return Meaning(_sentence(_passes().get(text, "")), _PASSES)
-    for prefix in _FOR_LLVM:
-        if text.startswith(prefix):
-            settings = text.removeprefix(prefix).split(f",{prefix[4:]}")
-            return Meaning("; ".join(filter(None, map(_setting, settings))) + ".", _LLC)
     return Meaning(_sentence(_setting(text) if kind == "option" else ""), _LLC)
 
 

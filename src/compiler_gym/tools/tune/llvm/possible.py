@@ -20,7 +20,6 @@ from compiler_gym.tools.tune import (
     require_among,
     require_nothing_in,
 )
-from compiler_gym.tools.tune.llvm.choices import CHOICES, FRONT
 from compiler_gym.tools.tune.llvm.deciding import (
     DEFAULT_PASSES,
     FLAG,
@@ -30,7 +29,6 @@ from compiler_gym.tools.tune.llvm.deciding import (
     SAVINGS,
     items,
 )
-from compiler_gym.tools.tune.llvm.link_time import BOLT
 from compiler_gym.tools.tune.llvm.linking import (
     FAST,
     FOLDING,
@@ -64,7 +62,7 @@ def require_possible(plan: BinaryPlan) -> None:
                 f"compiler-gym has {PLUGIN!r}: make a new plan with `compiler-gym tune`"
             )
     if plan.method == PROGRAM:
-        require_nothing_in(plan, "profile", "after", "after_profile")
+        require_nothing_in(plan, "profile")
         require_among(plan, "flag", plan.flags, _FLAGS)
         require_among(plan, "pass", split_pipeline(plan.passes), _passes())
         _require_options(plan)
@@ -77,18 +75,12 @@ def require_possible(plan: BinaryPlan) -> None:
         _require_small(plan)
         return
     require_nothing_in(plan, "passes", "options", "plugin")
-    require_among(plan, "step after the link", plan.after, (BOLT,))
-    if not plan.after:
-        require_nothing_in(plan, "after_profile")
-    choices = (*CHOICES, *FRONT.values())
-    flags = {flag for choice in choices for flag in choice.flags}
-    require_among(plan, "flag", plan.flags, flags)
-    linker = {*FOLDING, _COLLECTING, *(flag for choice in choices for flag in choice.linker)}
-    require_among(plan, "linker option", plan.linker, linker)
+    require_among(plan, "flag", plan.flags, ())
+    require_among(plan, "linker option", plan.linker, (*FOLDING, _COLLECTING))
 
 
 def _require_small(plan: BinaryPlan) -> None:
-    require_nothing_in(plan, "profile", "after", "after_profile")
+    require_nothing_in(plan, "profile")
     require_among(plan, "flag", plan.flags, (FRAMES, LEAVES))
     require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
     _require_options(plan, LATE)

@@ -17,11 +17,11 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import RunCommand
 from compiler_gym.tools.tune.llvm.linking import SAMPLED, Linker, profile_flags, run
 
-__all__ = ["Profiler", "profiles_in"]
+__all__ = ["Profiler"]
 
 _INDEXED, _RAW, _PERF = b"\xfflprofi\x81", b"\x81rforpl\xff", b"PERFILE2"
 """The first bytes of indexed profiles, of raw profiles and of perf's records."""
-_TRAINED, _CALLS, _GIVEN = "training", "calls", "given"
+_TRAINED, _GIVEN = "training", "given"
 _SHOWN = 300
 _COUNT = re.compile(r'^(!\d+) = !\{!"function_entry_count", i64 (-?\d+)', re.MULTILINE)
 _FUNCTION = re.compile(r"^define (?:.* !prof (!\d+))?", re.MULTILINE)
@@ -37,21 +37,15 @@ class Profiler:
     notes: list[str] = field(default_factory=list[str])
     """Notes for the user."""
 
-    def train_profile(self, by: RunCommand, used: Path | None = None) -> Path | None:
-        """Return a profile of the command `by`, or None with a note if profiling fails.
-
-        With `used`, the profile is context-sensitive and extends that one.
-        """
-        name = _TRAINED if used is None else _CALLS
-        output = self.linker.folder / name / "program.profdata"
+    def train_profile(self, by: RunCommand) -> Path | None:
+        """Return a profile of the command `by`, or None with a note if profiling fails."""
+        output = self.linker.folder / _TRAINED / "program.profdata"
         raw = output.with_name("raw")
         shutil.rmtree(raw, ignore_errors=True)
         raw.mkdir(parents=True)
-        flags = ["-O3", "-flto", "-fprofile-update=prefer-atomic"]
-        flags += [] if used is None else [f"-fprofile-use={used}"]
-        flags.append(f"-f{'' if used is None else 'cs-'}profile-generate={raw}")
+        flags = ["-O3", "-flto", "-fprofile-update=prefer-atomic", f"-fprofile-generate={raw}"]
         try:
-            path = self.linker.link(name, self.linker.compile(f"{name}-o", flags), flags)
+            path = self.linker.link(_TRAINED, self.linker.compile(f"{_TRAINED}-o", flags), flags)
             outcome = by.run(path)
             profiles = sorted(raw.glob("*.profraw"))
             has_failed = by.has_failed(outcome)
@@ -61,9 +55,9 @@ class Profiler:
                     "must end with exit()"
                 )  # fmt: skip
                 raise ProjectError(f"{by.text} {why}")
-            _merge([*([] if used is None else [used]), *profiles], output)
+            _merge(profiles, output)
         except ProjectError as error:
-            self.notes.append(f"no {name} profile: {str(error)[-_SHOWN:]}")
+            self.notes.append(f"no {_TRAINED} profile: {str(error)[-_SHOWN:]}")
             return None
         return output
 
@@ -114,12 +108,6 @@ class Profiler:
         self.notes.append(f"the profile {file.name} covers {matched:,} of {functions:,} functions")
         if matched < functions:
             self.notes[-1] += "; the others never ran, or their sources differ"
-
-
-def profiles_in(folder: Path) -> list[str]:
-    """Return the paths of all profiles that a tuning run writes to `folder`."""
-    names = [f"{name}/program.profdata" for name in (_TRAINED, _CALLS, _GIVEN)]
-    return [str(folder / name) for name in (*names, f"{_GIVEN}/program{SAMPLED}")]
 
 
 def _merge(files: Sequence[Path], output: Path) -> None:

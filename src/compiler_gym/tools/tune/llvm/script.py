@@ -21,7 +21,6 @@ from compiler_gym.tools.tune.builds import (
     shell_text,
 )
 from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
-from compiler_gym.tools.tune.llvm.link_time import BOLT, RELOCATIONS, bolt_words
 from compiler_gym.tools.tune.llvm.linking import (
     FAST,
     SMALL,
@@ -89,13 +88,8 @@ def _link_time(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> lis
     lines += [_in(unit, compile_words(unit, flags, objects[unit]), binary) for unit in objects]
     exchange = exchange_files(binary, objects, out / "archives")
     lines += [_at(step.cwd, step.words, binary) for step in exchange.steps]
-    late = [*flags, *late_flags(plan)]
-    if BOLT not in plan.after:
-        return [*lines, _at(binary.command.cwd, link_words(binary, exchange, late, target), binary)]
-    linked = target.with_name(f"{target.name}.linked")
-    command = link_words(binary, exchange, [*late, RELOCATIONS], linked, strip=False)
-    layout = bolt_words(tool_name("llvm-bolt"), linked, f"{_HERE}/{plan.after_profile}", target)
-    return [*lines, _at(binary.command.cwd, command, binary), _shell(layout, binary)]
+    command = link_words(binary, exchange, [*flags, *late_flags(plan)], target)
+    return [*lines, _at(binary.command.cwd, command, binary)]
 
 
 def _program(binary: Binary, plan: BinaryPlan, out: Path, target: Path) -> list[str]:

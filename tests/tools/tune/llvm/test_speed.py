@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""A program is made faster by a run of it, and what is not significantly faster is not used."""
+"""A build with a profile of a run is the result if it is significantly faster."""
 
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Request, TuningJob, read_plan
-from compiler_gym.tools.tune.llvm.fast import BY_HAND, FAIR_FAST
+from compiler_gym.tools.tune import BinaryPlan, Found, Request, TuningJob, read_plan
+from compiler_gym.tools.tune.builds import Binary
+from compiler_gym.tools.tune.llvm import speed
+from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
-from compiler_gym.tools.tune.speed_search import SpeedSearch
+from compiler_gym.tools.tune.llvm.speed import FAIR_FAST, ProfileTrial
+from tests.stand_ins import always
+from tests.tools.tune.llvm.test_profiling import SAMPLES
 
 # The work is in a function that only a profile shows to be worth inlining and unrolling.
 MAIN = """
@@ -61,7 +65,7 @@ def request(project: Path, **more: object) -> Request:
 def test_a_profile_makes_indirect_calls_fast_and_is_handed_over(project: Path) -> None:
     asked = request(project, seconds=300.0, compilations=1, train="./program 2000000")
     (result,) = TuningJob(asked, LlvmTuner()).run()
-    assert list(result.sizes)[-3:] == [BY_HAND, FAIR_FAST, "tuned"]
+    assert list(result.sizes)[-3:] == ["clang -O3 -flto", FAIR_FAST, "tuned"]
     assert result.speed["low"] > 1
     assert any("./program 2000000" in note for note in result.found.notes)
     plan = read_plan(asked.output / "tuned.toml")
@@ -81,7 +85,7 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
     (result,) = TuningJob(asked, LlvmTuner()).run()
     assert result.found.path.read_bytes() == result.found.rivals[FAIR_FAST].read_bytes()
     assert result.speed == {"speedup": 1.0, "low": 1.0, "high": 1.0}
-    assert any("the baseline" in note for note in result.found.notes)
+    assert any("no time was left" in note for note in result.found.notes)
     made = LlvmTuner().build(result.binary, result.found.plan, project.parent / "b", jobs=1)
     assert made.read_bytes() == result.found.path.read_bytes()
 
@@ -93,7 +97,6 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
         ({"run": "exit 127"}, "status 127 on the untuned build"),
         ({"train": "./no-such-program"}, "status 127 on the untuned build"),
         ({"max_slowdown": 0.1}, "--max-slowdown"),
-        ({"max_growth": 0.1}, "--max-growth"),
         ({"profile": "/nowhere.profdata"}, "no profile at /nowhere"),
         ({"goal": "size", "train": "./program"}, "--train"),
     ],
@@ -105,53 +108,88 @@ def test_what_cannot_be_measured_is_said_first(
         TuningJob(request(project, **more), LlvmTuner()).run()
 
 
-PROFILED = BinaryPlan("program", "link-time fast", profile="p")
-FAIR_PLAN = BinaryPlan("program", "link-time fast")
+def test_a_run_without_a_profile_leaves_the_baseline_and_says_so(project: Path) -> None:
+    asked = request(project, train="true", run="./program 1000", compilations=1)
+    (result,) = TuningJob(asked, LlvmTuner()).run()
+    assert any("wrote no profile" in note for note in result.found.notes)
+    assert list(result.sizes)[-2:] == [FAIR_FAST, "tuned"]
+    assert result.found.plan.profile == ""
+
+
+def test_a_profile_from_production_is_used_instead_of_a_run(project: Path) -> None:
+    samples = project.parent / "samples.txt"
+    samples.write_text(SAMPLES)
+    asked = request(project, seconds=5.0, profile=str(samples), run="./program 1000")
+    (result,) = TuningJob(asked, LlvmTuner()).run()
+    assert any("covers 1 of 4 functions" in note for note in result.found.notes)
+
+
+def test_a_program_that_fails_when_built_by_clang_is_no_baseline() -> None:
+    with pytest.raises(ProjectError, match="status 7 for the build with"):
+        judged({FAIR: 1.0, BEST: 0.8}, status=7)
+
+
+def test_a_long_run_is_compared_in_fewer_rounds_and_that_is_said() -> None:
+    found = judged({FAIR: 1.0, BEST: 0.8}, seconds_left=0.0)
+    assert "in 2 rounds instead of 10" in found.notes[1]
+
+
 OWN, FAIR, BEST = Path("own"), Path("fair"), Path("profiled")
+PLAN = BinaryPlan("program", FAST, linker=FOLDING)
 
 
-def judged(times: dict[Path, float], *, rounds: int = 12) -> Any:
-    """Return the end of a search in which each binary takes so long, and its notes."""
+@pytest.fixture(autouse=True)
+def no_builds(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Let builds and profiles of `judged` be names only."""
+    if "project" not in request.fixturenames:
+        monkeypatch.setattr(speed, "build_plan", always(BEST))
+        monkeypatch.setattr(speed.Profiler, "train_profile", always(Path("p")))
+
+
+def judged(times: dict[Path, float], *, status: int = 0, seconds_left: float = 1e9) -> Found:
+    """Return the result if runs of each binary take this long."""
 
     def alternate(paths: list[Path], rounds: int) -> list[list[float]]:
         return [[times[path] * (1 + 0.001 * (i % 3)) for i in range(rounds)] for path in paths]
 
-    bench: Any = SimpleNamespace(
-        fair=FAIR, own=OWN if OWN in times else None, notes=[], rounds=rounds, wall=1.0,
-        run=SimpleNamespace(alternate=alternate),
-        subject=SimpleNamespace(allowance=SimpleNamespace(seconds_left=0.0)),
+    outcome = SimpleNamespace(status=status, tail="", seconds=times[FAIR])
+    run: Any = SimpleNamespace(
+        text="./program", expected=0, alternate=alternate, run=always(outcome),
+        has_failed=always(status != 0),
     )  # fmt: skip
-    search = SpeedSearch(bench, FAIR_PLAN, PROFILED, BEST, bench.run)
-    search._plan, search._path = PROFILED, BEST  # pyright: ignore[reportPrivateUsage]  # no public name tells
-    plan, path, speed = search._judge()  # pyright: ignore[reportPrivateUsage]  # tested on its own
-    return SimpleNamespace(plan=plan, path=path, speed=speed, notes=bench.notes)
+    subject: Any = SimpleNamespace(
+        run=run, train=None, profile=None, watch=always(None),
+        measure=SimpleNamespace(of=always(1)),
+        allowance=SimpleNamespace(seconds_left=seconds_left, is_over=False),
+    )  # fmt: skip
+    rivals = {"your flags": OWN, FAIR_FAST: FAIR} if OWN in times else {FAIR_FAST: FAIR}
+    linker = Linker(cast("Binary", None), Path())
+    return ProfileTrial(linker, subject, PLAN, rivals).judge()
 
 
-def test_a_build_that_is_faster_for_certain_is_handed_over() -> None:
-    ended = judged({FAIR: 1.0, BEST: 0.8, OWN: 1.2})
-    assert (ended.plan, ended.path) == (PROFILED, BEST)
-    assert ended.speed["low"] > 1
-    assert ended.notes == []
+def test_a_build_that_is_faster_for_certain_is_the_result() -> None:
+    found = judged({FAIR: 1.0, BEST: 0.8, OWN: 1.2})
+    assert (found.plan.profile, found.path) == ("p", BEST)
+    assert found.speed["low"] > 1
+    assert found.notes == ("profiled run: ./program",)
 
 
 @pytest.mark.parametrize("best", [1.0, 1.1])
-def test_a_build_that_is_not_faster_makes_room_for_the_rival(best: float) -> None:
-    ended = judged({FAIR: 1.0, BEST: best})
-    assert (ended.plan, ended.path) == (FAIR_PLAN, FAIR)
-    assert ended.speed == {"speedup": 1.0, "low": 1.0, "high": 1.0}
-    assert "not significantly faster" in ended.notes[0]
-    assert "the result is the baseline" in ended.notes[0]
+def test_a_build_that_is_not_faster_makes_room_for_the_baseline(best: float) -> None:
+    found = judged({FAIR: 1.0, BEST: best})
+    assert (found.plan, found.path) == (PLAN, FAIR)
+    assert found.speed == {"speedup": 1.0, "low": 1.0, "high": 1.0}
+    assert "not significantly faster: the result is the baseline" in found.notes[1]
 
 
 def test_own_flags_that_are_faster_are_named() -> None:
-    ended = judged({FAIR: 1.0, BEST: 0.95, OWN: 0.8})
-    assert "your own flags are faster" in ended.notes[-1]
-    assert "keep your own build" in ended.notes[-1]
-    ended = judged({FAIR: 1.0, BEST: 1.2, OWN: 0.8})
-    assert ended.path == FAIR
-    assert "1.250 times as fast as this build" in ended.notes[-1]
+    found = judged({FAIR: 1.0, BEST: 0.95, OWN: 0.8})
+    assert "your own flags are faster" in found.notes[-1]
+    found = judged({FAIR: 1.0, BEST: 1.2, OWN: 0.8})
+    assert found.path == FAIR
+    assert "1.250 times as fast as this build" in found.notes[-1] or "own flags" in found.notes[1]
 
 
 def test_without_an_interval_the_estimate_decides() -> None:
-    assert judged({FAIR: 1.0, BEST: 0.8}, rounds=2).path == BEST
-    assert judged({FAIR: 1.0, BEST: 1.1}, rounds=2).path == FAIR
+    assert judged({FAIR: 1.0, BEST: 0.8}, seconds_left=0.0).path == BEST
+    assert judged({FAIR: 1.0, BEST: 1.1}, seconds_left=0.0).path == FAIR
