@@ -58,7 +58,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     compilers.cache_clear()
 
 
-def test_the_bundled_compilers_come_first_whatever_they_are_called(
+def test_the_bundled_compilers_come_first_regardless_of_their_names(
     install: Callable[..., None],
 ) -> None:
     install(STRANGER, OURS)
@@ -90,7 +90,7 @@ def test_the_first_that_serves_a_use_is_its_default(
     assert default_environment(use) == id
 
 
-def test_a_use_that_nobody_serves_is_an_error(install: Callable[..., None]) -> None:
+def test_a_use_without_a_provider_is_an_error(install: Callable[..., None]) -> None:
     install(STRANGER)
     with pytest.raises(EnvironmentNotSupported, match="for learning: name an environment"):
         default_environment(Use.LEARNING)
@@ -164,7 +164,7 @@ def test_a_keyword_that_is_not_given_is_as_the_id_says() -> None:
         assert env.reward_space is not None
 
 
-def test_what_is_made_of_a_run_is_a_run() -> None:
+def test_observations_derived_from_runs_are_runs() -> None:
     with make("llvm-v0") as env:
         env.observation.add_derived_space("Halved", "Runtime")
         assert runs_program(env, "Halved")

@@ -71,7 +71,7 @@ def test_a_tag_of_no_kind_is_refused() -> None:
         msgspec.msgpack.decode(msgspec.msgpack.encode({"type": "magic"}), type=SpaceSpec)
 
 
-def test_what_a_session_need_not_define_does_nothing(tmp_path: Path) -> None:
+def test_optional_methods_of_a_session_do_nothing(tmp_path: Path) -> None:
     assert Least.prepare({"path": "x"}) is None
     assert Least.forkable
     session = Least(tmp_path, Least.action_spaces[0], BenchmarkSpec("benchmark://a-v0/1", b""))

@@ -35,7 +35,7 @@ def cost(**changes: Any) -> Cost:
     return structs.replace(COST, **changes)
 
 
-def test_a_row_becomes_what_clients_are_told() -> None:
+def test_a_row_becomes_the_description_for_clients() -> None:
     assert SIZE.spec() == ObservationSpec(
         "size_bytes", COUNT, "The size of it. In bytes.", platform_dependent=True, default=0
     )
@@ -117,7 +117,7 @@ def test_rows_that_contradict_each_other_are_refused(rows: Any, message: str) ->
         Table(rows)
 
 
-def test_a_row_whose_space_nobody_described_is_found() -> None:
+def test_a_row_without_a_space_is_found() -> None:
     table = Table((structs.replace(TEXT, space=None),))
     with pytest.raises(TableError, match="text has no space: add one to its row or to 'read'"):
         table.specs()

@@ -18,7 +18,7 @@ OURS = {name: value / 2 for name, value in OLD.items()} | {
 }  # fmt: skip
 
 
-def test_where_the_old_library_is_not_set_up_the_section_says_so(
+def test_where_the_old_library_is_not_set_up_the_section_reports_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.delenv(peer.VARIABLE, raising=False)

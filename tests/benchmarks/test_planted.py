@@ -83,7 +83,7 @@ def test_the_figures_are_shares_of_what_has_an_effect() -> None:
     assert found["errors not shown to differ"] == 1
 
 
-def test_the_same_code_is_known_whatever_its_values_are_called() -> None:
+def test_equal_code_is_recognised_under_other_value_names() -> None:
     text = "define i32 @f(i32 %0) {\n  %2 = add i32 %0, 0\n  ret i32 %2\n}\n"
     other = "define i32 @f(i32 %0) {\n  ret i32 %0\n}\n"
     wrong = "define i32 @f(i32 %0) {\n  ret i32 1\n}\n"

@@ -33,7 +33,7 @@ def test_a_short_soak_leaves_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_it_can_be_interrupted_and_says_so(tmp_path: Path) -> None:
+def test_it_can_be_interrupted_and_reports_it(tmp_path: Path) -> None:
     answer = tmp_path / "report.json"
     command = [
         sys.executable,
@@ -73,7 +73,7 @@ def test_time_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
     ],
     ids=["wrong", "left", "grown"],
 )
-def test_what_is_wrong_or_left_is_no_success(report: Report) -> None:
+def test_errors_and_leftovers_are_not_a_success(report: Report) -> None:
     assert not report.is_well
     assert replace(report, wrong=[], left=[], memory=[]).is_well
     assert any(figure.holds is False for figure in figures(report))

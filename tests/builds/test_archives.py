@@ -47,7 +47,7 @@ def test_a_cut_archive_says_where_it_ends(tmp_path: Path) -> None:
     assert list(iterate_members((tmp_path / "lib.a").read_bytes()[:-20])) == [None]
 
 
-def test_what_is_no_archive_is_none(tmp_path: Path) -> None:
+def test_an_invalid_archive_is_none(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("!<arch")
     assert not is_archive(tmp_path / "text")
     assert not is_archive(tmp_path / "missing")

@@ -53,7 +53,7 @@ def test_the_linker_sees_objects_and_libraries_in_their_order() -> None:
     ["-g", "-ggdb3", "-MD", "-MF a.d", "-MT a.o", "-Wp,-MD,a.d", "-flto=thin", "-pipe", "-Werror",
      "-save-temps", "-Wa,-q", "-fdump-tree-all", "-fdiagnostics-color=always"],
 )  # fmt: skip
-def test_what_changes_no_code_is_dropped_with_its_value(dropped: str) -> None:
+def test_options_without_effect_on_code_are_dropped_with_their_values(dropped: str) -> None:
     assert parsed(f"gcc -c {dropped} a.c").flags == ()
     assert parsed(f"gcc -c {dropped} a.c").sources == (Source("a.c"),)
 
@@ -119,7 +119,7 @@ def test_a_response_file_that_names_itself_ends_where_gcc_gives_up(tmp_path: Pat
         ("gcc -c a.c -I", "-I needs a value"),
     ],
 )
-def test_what_is_no_command_is_refused(text: str, message: str) -> None:
+def test_an_invalid_command_is_refused(text: str, message: str) -> None:
     with pytest.raises(BenchmarkInitError, match=message):
         parsed(text)
 
@@ -156,7 +156,9 @@ def test_a_source_becomes_a_file(command: str, output: str) -> None:
         ("gcc a.o", False),
     ],
 )
-def test_a_command_of_cxx_is_told_by_its_driver_or_sources(command: str, is_cxx: bool) -> None:
+def test_a_command_of_cxx_is_recognised_by_its_driver_or_sources(
+    command: str, is_cxx: bool
+) -> None:
     assert parsed(command).is_cxx is is_cxx
 
 

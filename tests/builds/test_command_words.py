@@ -15,13 +15,13 @@ from compiler_gym.errors import InvalidActionError
 @pytest.mark.parametrize(
     "text", ["opt -a\nrm -rf x", "opt\r-a", "opt \0", "opt \x1b[2J", "a\u2028b"]
 )
-def test_what_begins_another_line_is_refused(text: str) -> None:
+def test_a_command_with_a_second_line_is_refused(text: str) -> None:
     with pytest.raises(InvalidActionError, match="remove line breaks and control characters"):
         split_command(text)
 
 
 @pytest.mark.parametrize("text", [None, 7, ["a"], b"opt"])
-def test_what_is_no_text_is_refused(text: object) -> None:
+def test_an_invalid_text_is_refused(text: object) -> None:
     with pytest.raises(InvalidActionError, match="expected a command line"):
         split_command(text)  # type: ignore[arg-type]  # that is the point
 
@@ -29,7 +29,7 @@ def test_what_is_no_text_is_refused(text: object) -> None:
 @pytest.mark.parametrize(
     "word", [";", "a;b", "&&", "|", ">x", "$(id)", "`id`", "-x", "", "a b", "#"]
 )
-def test_what_a_shell_would_act_on_is_no_file(word: str) -> None:
+def test_a_word_with_shell_syntax_is_not_a_file(word: str) -> None:
     assert not is_file_name(word)
 
 

@@ -113,7 +113,7 @@ def test_a_cut_file_is_refused(program: Path, tmp_path: Path) -> None:
         measure_sizes(tmp_path / "cut")
 
 
-def test_a_shared_library_is_told_from_an_object(program: Path, tmp_path: Path) -> None:
+def test_a_shared_library_is_distinguished_from_an_object(program: Path, tmp_path: Path) -> None:
     library = tmp_path / "lib.so"
     subprocess.run(
         ["cc", "-shared", "-fPIC", program.with_name("twice.c"), "-o", library], check=True
@@ -195,7 +195,7 @@ def test_symbols_and_sizes_are_those_of_the_tools_of_llvm(program: Path, many: P
         assert measure_sizes(path).text == sum(map(int, text))
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "none", tmp_path / "pipe", tmp_path / "a\0b"):
         assert not is_shared_library(path)

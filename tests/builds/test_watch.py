@@ -122,6 +122,6 @@ def test_a_long_argument_of_a_response_file_is_copied_once() -> None:
         assert len(watch.split_response_file(piece * ((1 << 20) // len(piece)))) == 1
 
 
-def test_what_is_no_file_stays_an_argument(tmp_path: Path) -> None:
+def test_an_argument_that_is_not_a_file_stays(tmp_path: Path) -> None:
     words = ["@missing", f"@{tmp_path}", "@\0", "@"]
     assert watch.expand_response_files(words, str(tmp_path)) == words

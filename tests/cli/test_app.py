@@ -86,7 +86,7 @@ def test_clang_says_in_its_own_words_why_a_program_does_not_compile(cli: Run) ->
     assert "expected" in ran.errors
 
 
-def test_a_clang_that_is_named_and_missing_is_told(cli: Run) -> None:
+def test_a_clang_that_is_named_and_missing_is_reported(cli: Run) -> None:
     ran = cli("run", "-", stdin=b"int x;", COMPILER_GYM_CLANG="/nowhere/clang")
     assert ran.status == 2
     assert "COMPILER_GYM_CLANG is '/nowhere/clang', which is not a program" in ran.errors
@@ -174,7 +174,7 @@ def test_no_command_reads_its_text_as_markup() -> None:
         assert not markup.search(path.read_text()), path
 
 
-def test_what_stands_in_brackets_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_in_brackets_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     rows = table("Program", "[bold]", title="[red]title", typed=("Program",))
     rows.add_row("[plot]", "compiler_gym[plot] :bug:")
     show(rows)
@@ -186,7 +186,7 @@ def test_what_stands_in_brackets_is_printed(capsys: pytest.CaptureFixture[str]) 
 
 
 @pytest.mark.parametrize("width", ["40", "80"])
-def test_what_must_be_typed_is_whole_on_any_screen(cli: Run, width: str) -> None:
+def test_commands_to_type_are_never_cut(cli: Run, width: str) -> None:
     ids = [env["id"] for env in cli("envs", "--json").json["environments"]]
     shown = cli("envs", COLUMNS=width).output
     assert all(re.search(rf"^ *{id} ", shown, re.MULTILINE) for id in ids)

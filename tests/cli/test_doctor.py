@@ -19,9 +19,7 @@ def test_a_complete_machine_is_reported_and_fits_a_narrow_screen(cli: Run) -> No
     assert max(map(len, lines)) <= 80
 
 
-def test_what_is_missing_is_named_with_the_command_that_installs_it(
-    cli: Run, tmp_path: Path
-) -> None:
+def test_a_missing_tool_is_named_with_its_install_command(cli: Run, tmp_path: Path) -> None:
     ran = cli("doctor", PATH=str(tmp_path), COLUMNS="80")
     assert ran.status == 1
     assert "apt install binutils clang-22 lld-22" in ran.output
@@ -69,7 +67,7 @@ def test_the_path_of_the_size_plug_in_is_one_line(cli: Run) -> None:
     assert str(find_plugin()) in [tool["path"] for tool in tools if tool["works"]]
 
 
-def test_a_size_plug_in_that_cannot_be_loaded_says_why(cli: Run) -> None:
+def test_a_size_plug_in_that_cannot_be_loaded_gives_the_reason(cli: Run) -> None:
     ran = cli("doctor", COMPILER_GYM_SIZE_PLUGIN="/none.so")
     assert ran.status == 0
     assert "/none.so does not exist; see COMPILER_GYM_SIZE_PLUGIN" in ran.output

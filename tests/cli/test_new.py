@@ -94,7 +94,7 @@ def test_it_passes_its_own_tests_and_the_public_suites(package: Path) -> None:
     assert " passed" in done.stdout
 
 
-def test_what_is_written_passes_the_linter(package: Path) -> None:
+def test_generated_code_passes_the_linter(package: Path) -> None:
     root = Path(__file__).parents[2]
     ruff = str(Path(sys.executable).with_name("ruff"))
     config = ["--config", str(root / "pyproject.toml"), "--no-cache"]

@@ -96,7 +96,7 @@ def test_a_step_may_see_and_earn_nothing(cli: Run) -> None:
         (("--state", "no-such-file.csv"), "no-such-file.csv"),
     ],
 )
-def test_what_cannot_be_done_is_one_clear_line(
+def test_an_impossible_request_gives_one_clear_line(
     cli: Run, arguments: tuple[str, ...], message: str
 ) -> None:
     ran = cli("profile", *arguments)

@@ -48,7 +48,7 @@ def test_a_crash_is_kept_and_reported(cli: Run, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "reduced.ll").is_file()
 
 
-def test_what_is_not_there_cannot_be_kept(cli: Run, tmp_path: Path) -> None:
+def test_missing_functions_cannot_be_kept(cli: Run, tmp_path: Path) -> None:
     path = state_file(tmp_path / "s.jsonl", "cbench-v1/crc32", "sroa")
     ran = cli("reduce", path, "--keep", "crash")
     assert ran.status == 2

@@ -32,7 +32,7 @@ def test_csv_of_0_2_5_is_replayed_with_a_reward_that_the_user_names(
     assert [row["replayed_reward"] for row in ran.json] == pytest.approx([s.reward for s in states])
 
 
-def test_another_version_is_said_and_is_no_failure(
+def test_another_version_is_reported_and_not_a_failure(
     cli: Run, tmp_path: Path, states: States
 ) -> None:
     old = replace(states[0], compiler_version="17.0.6", reward=0.1)

@@ -64,7 +64,7 @@ def test_tasks_are_listed(cli: Run) -> None:
     assert {"llvm-ic-unseen", "llvm-instructions-60s"} <= set(names)
 
 
-def test_a_folder_of_runs_that_is_not_there_is_told(cli: Run, tmp_path: Path) -> None:
+def test_a_folder_of_runs_that_is_not_there_is_reported(cli: Run, tmp_path: Path) -> None:
     ran = cli("runs", "missing")
     assert ran.status == 2
     assert "there is no folder missing" in ran.errors

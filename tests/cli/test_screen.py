@@ -93,7 +93,7 @@ TYPED = (
 
 
 @pytest.mark.parametrize("command", commands())
-def test_what_a_command_prints_fits_80_columns_and_nothing_is_cut(
+def test_the_output_of_a_command_fits_80_columns_without_cuts(
     cli: Run, tmp_path: Path, source: Path, states: States, command: str
 ) -> None:
     assert (command in ORDINARY) != (command in WITHOUT)

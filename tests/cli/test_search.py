@@ -54,7 +54,7 @@ def test_a_search_is_never_worse_than_oz_and_can_be_repeated(
         ("llvm-inline-v0", ""),
     ],
 )
-def test_what_a_search_wrote_can_be_validated_replayed_and_run(
+def test_the_output_of_a_search_can_be_validated_replayed_and_run(
     cli: Run, env: str, space: str
 ) -> None:
     spaces = ("--action-space", space) if space else ()

@@ -45,9 +45,7 @@ def test_a_validation_shows_each_rung_and_keeps_its_results(
     assert len(cli("validate", one, "--quick", "--output", "r.jsonl", "--json").json) == 1
 
 
-def test_results_that_were_asked_for_otherwise_are_not_taken_for_these(
-    cli: Run, tmp_path: Path, states: States
-) -> None:
+def test_results_with_other_options_are_not_used(cli: Run, tmp_path: Path, states: States) -> None:
     path = write(tmp_path / "s.jsonl", states)
     words = ("validate", path, "--rungs", "replay", "--output", "r.jsonl")
     for options, expected in (

@@ -46,7 +46,7 @@ def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:
     assert told.startswith("not available: no sandbox 'cage'")
 
 
-def test_a_compiler_that_is_missing_is_said(cli: Run, tmp_path: object) -> None:
+def test_a_compiler_that_is_missing_is_reported(cli: Run, tmp_path: object) -> None:
     ran = cli("version", PATH=str(tmp_path))
     assert ran.status == 0
     assert "not available: " in ran.output

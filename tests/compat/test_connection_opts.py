@@ -23,7 +23,7 @@ def test_options_of_the_old_server_are_accepted_and_explained(given: Any) -> Non
 
 
 @pytest.mark.parametrize("given", [3, {"no_such_option": 1}, "rpc_max_retries"])
-def test_what_are_no_options_is_refused(given: Any) -> None:
+def test_invalid_options_are_refused(given: Any) -> None:
     with pytest.raises(InvalidParameterError, match="must be a ConnectionOpts"):
         compiler_gym.make("llvm-v0", connection_settings=given)
 

@@ -30,12 +30,12 @@ def test_a_level_stands_for_a_level_of_logging(level: int, known: int, logs: int
     assert logging.getLogger("compiler_gym").level == logs
 
 
-def test_nothing_is_told_by_default() -> None:
+def test_nothing_is_reported_by_default() -> None:
     assert compiler_gym.get_debug_level() == 0
 
 
 @pytest.mark.parametrize("level", [-1, True, "2", 1.0])
-def test_what_is_no_level_is_refused(level: int) -> None:
+def test_an_invalid_level_is_refused(level: int) -> None:
     with pytest.raises(InvalidParameterError, match="must be a number from 0 to 3"):
         compiler_gym.set_debug_level(level)
 

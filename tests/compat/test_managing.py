@@ -42,7 +42,7 @@ def env(tmp_path: Path) -> SimpleNamespace:
     return SimpleNamespace(datasets=Datasets([archived, files]))
 
 
-def test_what_is_there_is_not_fetched_again(env: Any) -> None:
+def test_an_existing_file_is_not_fetched_again(env: Any) -> None:
     with pytest.warns(DeprecationWarning, match=r"install\(\)"):
         assert require(env, "benchmark://files-v0") is False
 
@@ -55,6 +55,6 @@ def test_activation_does_nothing(env: Any) -> None:
     assert len(list(env.datasets)) == 2
 
 
-def test_what_was_not_there_is_not_deleted(env: Any) -> None:
+def test_a_missing_file_is_not_deleted(env: Any) -> None:
     with pytest.warns(DeprecationWarning, match=r"uninstall\(\)"):
         assert delete(env, "benchmark://archived-v0") is False

@@ -20,7 +20,7 @@ def test_patience_ends_a_search_long_before_its_time(tmp_path: Path) -> None:
     assert rewards == sorted(set(rewards))
 
 
-def test_what_is_done_is_not_searched_again(tmp_path: Path) -> None:
+def test_a_finished_search_is_not_repeated(tmp_path: Path) -> None:
     def refuse() -> None:
         raise AssertionError("nothing is to be made")
 

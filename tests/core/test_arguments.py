@@ -17,7 +17,7 @@ SPACES = ("observation_space", "reward_space")
 VALUES = st.none() | st.text(max_size=3)
 
 
-def test_what_was_not_given_is_not_named() -> None:
+def test_omitted_arguments_are_not_named() -> None:
     assert ResetArguments().list_given() == {}
     assert ResetArguments(seed=3, options={"benchmark": "a/b"}).list_given() == {}
 
@@ -29,7 +29,7 @@ def test_none_takes_a_space_away_and_leaves_everything_else() -> None:
 
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(NAMES), VALUES))
-def test_what_is_given_makes_the_same_arguments_again(fields: dict[str, Any]) -> None:
+def test_given_arguments_round_trip(fields: dict[str, Any]) -> None:
     asked = ResetArguments(**fields)
     assert ResetArguments(**asked.list_given()) == asked
 

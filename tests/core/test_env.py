@@ -108,7 +108,7 @@ def test_random_programs_repeat_with_the_seed(make_env: MakeEnv) -> None:
         ({"benchmark": "no such:address//"}, ValueError, "no such"),
     ],
 )
-def test_what_cannot_be_made_is_refused(
+def test_an_impossible_environment_is_refused(
     arguments: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
@@ -209,7 +209,7 @@ def test_a_fork_has_its_own_generators_that_go_on_as_these(make_env: MakeEnv) ->
         copy.copy(env)
 
 
-def test_what_a_plug_in_keeps_is_in_a_fork_and_not_in_a_pickle(make_env: MakeEnv) -> None:
+def test_state_of_a_plug_in_is_in_a_fork_and_not_in_a_pickle(make_env: MakeEnv) -> None:
     env: Any = make_env()
     env.tag = ["mine"]
     with env.fork() as fork, pickle.loads(pickle.dumps(env)) as far:

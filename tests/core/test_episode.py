@@ -42,7 +42,7 @@ MakeEnv = Callable[..., FakeEnv]
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 
 
-def test_a_reward_counts_whatever_is_observed_beside_it() -> None:
+def test_a_reward_counts_with_any_observations() -> None:
     with FakeEnv(
         action_space="Behaviours", observation_space="number", reward_space="number"
     ) as env:
@@ -133,7 +133,7 @@ def test_an_observation_that_cannot_be_made_truncates_a_step(make_env: MakeEnv) 
     assert isinstance(info["error"], ObservationError)
 
 
-def test_an_observation_that_cannot_be_made_is_raised_when_asked_for(make_env: MakeEnv) -> None:
+def test_an_observation_that_cannot_be_made_is_raised_when_requested(make_env: MakeEnv) -> None:
     env = make_env(action_space="Behaviours")
     env.reset()
     env.step(ACTIONS["negate"])
@@ -231,7 +231,7 @@ def test_an_action_without_effect_is_reported(make_env: MakeEnv) -> None:
     assert not env.multistep([3, 0])[4]["action_had_no_effect"]
 
 
-def test_a_step_before_reset_says_what_to_do(make_env: MakeEnv) -> None:
+def test_a_step_before_reset_gives_the_fix(make_env: MakeEnv) -> None:
     env = make_env()
     with pytest.raises(SessionNotFound, match=r"call reset\(\)"):
         env.step(0)
@@ -403,7 +403,7 @@ def test_a_restore_with_an_unknown_space_says_so_before_anything_is_asked(
     assert not other.in_episode
 
 
-def test_a_replay_that_cannot_start_says_so(make_env: MakeEnv) -> None:
+def test_a_replay_that_cannot_start_reports_it(make_env: MakeEnv) -> None:
     env = make_env(isolation="in-process")
     env.reset()
     snapshot = env.episode.snapshot()
@@ -444,7 +444,7 @@ def test_several_actions_at_once_are_those_one_by_one(names: list[str], size: in
             assert at_once.episode_reward == one_by_one.episode_reward
 
 
-def test_a_worker_lost_between_steps_ends_the_episode_at_whatever_comes_next() -> None:
+def test_a_worker_lost_between_steps_ends_the_episode_at_the_next_call() -> None:
     def ask(env: FakeEnv) -> Any:
         return env.observation["digits"]
 
@@ -492,7 +492,7 @@ def test_a_close_in_another_thread_ends_what_is_waited_for() -> None:
         assert env.reset()[0] == 7
 
 
-def test_an_episode_that_nobody_holds_closes_its_session() -> None:
+def test_a_collected_episode_closes_its_session() -> None:
     env = FakeEnv()
     env.reset()
     worker = worker_pid(env)

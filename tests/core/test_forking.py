@@ -84,7 +84,7 @@ def test_a_fork_goes_on_as_what_it_was_forked_from(env: FakeEnv, wrap: Callable[
             assert_same_step(wrapped, fork, action)
 
 
-def test_what_a_wrapper_counts_is_counted_apart(env: FakeEnv) -> None:
+def test_counters_of_a_wrapper_are_separate_in_a_fork(env: FakeEnv) -> None:
     wrapped = walked(gymnasium.wrappers.RecordEpisodeStatistics(env), 0, 0)
     with fork_wrapped(wrapped).unwrapped:
         fork = fork_wrapped(wrapped)
@@ -116,7 +116,7 @@ class Holder(gymnasium.Wrapper[Any, Any, Any, Any]):
         self.said: list[str] = ["before"]
 
 
-def test_what_a_wrapper_holds_of_its_environment_is_the_forks(env: FakeEnv) -> None:
+def test_references_of_a_wrapper_point_to_the_forked_environment(env: FakeEnv) -> None:
     wrapped = walked(Holder(Holder(gymnasium.wrappers.TimeLimit(env, 9))), 0)
     fork = fork_wrapped(wrapped)
     with fork.unwrapped:
@@ -150,7 +150,7 @@ def test_a_wrapper_that_cannot_be_copied_leaves_no_fork_behind() -> None:
 
 
 @pytest.mark.parametrize("thing", [gymnasium.make("CartPole-v1").unwrapped, None, "llvm-v0"])
-def test_what_is_no_environment_of_ours_cannot_be_forked(thing: Any) -> None:
+def test_a_foreign_environment_cannot_be_forked(thing: Any) -> None:
     with pytest.raises(InvalidParameterError, match=f"{type(thing).__name__} cannot be forked"):
         fork_wrapped(thing)
 

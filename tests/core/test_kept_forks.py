@@ -42,7 +42,7 @@ def test_bounds_below_zero_are_refused(capacity: int, memory: float) -> None:
         KeptForks(capacity, memory)
 
 
-def test_what_kept_processes_hold_is_bounded(env: CompilerEnv) -> None:
+def test_memory_of_kept_processes_is_bounded(env: CompilerEnv) -> None:
     weight = Weight()
     kept_forks = KeptForks[State](100, 40 << 20)
     states = [State(key) for key in range(10)]

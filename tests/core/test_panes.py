@@ -8,7 +8,7 @@ from compiler_gym.tables import Cost, Level
 from compiler_gym.testing import FakeEnv
 
 
-def test_views_follow_from_spaces_where_nothing_is_said() -> None:
+def test_views_follow_from_spaces_by_default() -> None:
     with FakeEnv() as env:
         panes = panes_from_spaces(env.observation, env.reward.spaces.values())
         assert env.panes == panes

@@ -120,7 +120,7 @@ def test_a_reset_is_the_same_however_it_is_driven(
 
 
 @WAYS
-def test_what_a_worker_does_wrong_is_a_result(
+def test_an_error_of_a_worker_is_a_result(
     row: VectorRow, drive: Callable[[Pending[Any]], None]
 ) -> None:
     pending = row.begin_step(ACTIONS["raise"])
@@ -219,7 +219,7 @@ def test_where_no_session_can_be_opened_sending_raises(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("begin", [begin_step, begin_reset])
-def test_what_was_begun_before_a_close_says_that_it_is_closed(begin: Begin) -> None:
+def test_a_call_started_before_a_close_reports_the_close(begin: Begin) -> None:
     with fake() as env:
         env.reset()
         pending = begin(DirectRow(env))
@@ -265,7 +265,7 @@ def test_a_second_request_before_the_first_was_answered_ends_the_session() -> No
         assert env.reset()[0] == 7
 
 
-def test_what_a_thread_raises_is_raised_by_its_result() -> None:
+def test_an_exception_in_a_thread_is_raised_by_its_result() -> None:
     env = fake()
     rows = Rows([Counter(env)])
     try:

@@ -90,7 +90,7 @@ def plan_of(
     st.lists(st.lists(st.sampled_from(["size", "half", "twice", "time"]), max_size=3), max_size=3),
     st.integers(0, 99),
 )
-def test_each_observation_is_asked_for_once_and_everybody_gets_it(
+def test_each_observation_is_requested_once_and_shared(
     view: ObservationView, seen: list[str], inputs: list[list[str]], size: int
 ) -> None:
     rewards = [Sum(f"reward {number}", *names) for number, names in enumerate(inputs)]
@@ -119,7 +119,7 @@ def test_each_observation_is_asked_for_once_and_everybody_gets_it(
         ([], {}, {}, spaces.Dict),
     ],
 )
-def test_a_choice_has_the_shape_that_was_asked_for(
+def test_a_choice_has_the_shape_that_was_requested(
     view: ObservationView, chosen: Any, seen: Any, default: Any, kind: type
 ) -> None:
     choice = ObservationChoice.for_names(chosen, view)
@@ -135,7 +135,7 @@ def test_a_choice_has_the_shape_that_was_asked_for(
     )
 
 
-def test_rewards_have_the_shape_that_was_asked_for(view: ObservationView) -> None:
+def test_rewards_have_the_shape_that_was_requested(view: ObservationView) -> None:
     one, other = Sum("one", "size"), Sum("other", "half", "time", on_error=-2.0)
     for rewards, shape, earned, on_error in (
         ((), "list", [], []),
@@ -165,7 +165,7 @@ def test_an_enum_or_a_space_may_stand_for_a_name(view: ObservationView) -> None:
     assert RewardChoice.for_names([reward], {"one": reward}.__getitem__).names == ["one"]
 
 
-def test_what_is_unknown_is_named_when_the_plan_is_made(view: ObservationView) -> None:
+def test_an_unknown_name_is_reported_when_the_plan_is_made(view: ObservationView) -> None:
     with pytest.raises(UnknownNameError, match="no observation space 'weight'; there are size"):
         ObservationChoice.for_names(["size", "weight"], view)
     with pytest.raises(UnknownNameError, match="no observation space 'weight'"):

@@ -15,7 +15,7 @@ def programs(upcoming: str | Benchmark | None = None) -> Programs:
     return Programs(Datasets([NumbersDataset()]), upcoming)
 
 
-def test_what_a_reset_names_comes_before_what_was_set_and_that_before_the_last() -> None:
+def test_the_benchmark_of_a_reset_overrides_the_set_one_and_that_the_last_one() -> None:
     chosen, last = programs(SEVEN), Benchmark("benchmark://fake-v0/1", b"1")
     assert chosen.take("fake-v0/3", last).contents == b"3"
     assert chosen.take(None, last) is last
@@ -45,7 +45,7 @@ def test_a_program_that_was_given_is_found_again_by_its_address() -> None:
     assert programs(SEVEN).find_given(SEVEN, None) is None
 
 
-def test_a_copy_has_datasets_of_its_own_and_the_same_choice() -> None:
+def test_a_copy_has_its_own_datasets_and_the_same_choice() -> None:
     chosen = programs(SEVEN)
     twin = chosen.copy()
     twin.datasets.remove("benchmark://fake-v0")

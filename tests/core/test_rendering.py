@@ -27,7 +27,7 @@ def test_a_text_that_fits_is_left_as_it_is() -> None:
     assert fold(text, PLAIN, height=text.count("\n") + 1) == text
 
 
-def test_a_longer_one_loses_the_bodies_of_its_functions_and_says_so() -> None:
+def test_a_longer_one_loses_the_bodies_of_its_functions_and_reports_it() -> None:
     text = program(one=500, two=2, three=3)
     folded = fold(text, PLAIN, height=20)
     assert "fn one\n  # ... 500 lines\nend" in folded
@@ -111,7 +111,7 @@ with compiler_gym.make("llvm-v0", benchmark="cbench-v1/crc32") as env:
 """
 
 
-def test_what_is_no_terminal_gets_the_whole_program_without_colours() -> None:
+def test_output_to_a_file_is_the_whole_program_without_colours() -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=True)
     assert b"\x1b[" not in done.stdout
     assert done.stdout.count(b"\n") > 500

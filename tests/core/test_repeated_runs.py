@@ -80,7 +80,7 @@ def test_copies_have_the_setting_and_their_own(env: RunnableEnv) -> None:
 
 @pytest.mark.parametrize(("setting", "least"), [(SETTINGS[0], 1), (SETTINGS[1], 0)])
 @pytest.mark.parametrize("value", [None, "3", 1.0, -1])
-def test_what_is_no_number_of_runs_is_refused(
+def test_an_invalid_number_of_runs_is_refused(
     env: RunnableEnv, setting: str, least: int, value: Any
 ) -> None:
     match = f"{setting} must be a whole number of at least {least}"

@@ -34,7 +34,7 @@ def test_an_integer_of_any_kind_is_an_action(make_env: MakeEnv, action: int) -> 
 
 
 @pytest.mark.parametrize("action", [-1, 5, 1.0, "add", None, [1], np.array([1, 2]), float("nan")])
-def test_what_is_no_action_is_refused_before_it_is_sent(make_env: MakeEnv, action: object) -> None:
+def test_an_invalid_action_is_refused_before_it_is_sent(make_env: MakeEnv, action: object) -> None:
     env = make_env(observation_space="number")
     env.reset()
     with pytest.raises(InvalidActionError, match="is not an action of"):
@@ -155,7 +155,7 @@ def test_spaces_stand_for_their_names(selection: Selection) -> None:
 
 
 @pytest.mark.parametrize("name", ["Passes", 3, ["Safe"]])
-def test_what_does_not_exist_is_not_chosen(selection: Selection, name: Any) -> None:
+def test_unknown_spaces_are_not_chosen(selection: Selection, name: Any) -> None:
     with pytest.raises(UnknownNameError, match=r"no action space .*; there are Safe, Behaviours"):
         selection.choose_actions(name)
     with pytest.raises(UnknownNameError, match="no observation space"):
@@ -294,7 +294,7 @@ def test_a_copy_shares_no_numbers_of_rewards(selection: Selection) -> None:
     assert twin.plan.reward([0], [4], twin.observation) == 0.0
 
 
-def test_what_is_added_to_a_copy_is_its_own(selection: Selection) -> None:
+def test_additions_to_a_copy_are_separate(selection: Selection) -> None:
     twin = selection.copy(lambda names: [7 for _ in names])
     twin.observation.add_derived_space("double", "half", lambda half: 2 * half)
     twin.reward.add_space(

@@ -39,7 +39,7 @@ def opened() -> Iterator[Open]:
         connection.close()
 
 
-def test_each_session_is_new_and_where_it_was_asked_for(opened: Open) -> None:
+def test_each_session_is_new_and_in_the_requested_place(opened: Open) -> None:
     inside = Sessions(FAKE, "in-process", Limits())
     apart = Sessions(FAKE, "process", Limits())
     local, worker, other = opened(inside), opened(apart), opened(apart)
@@ -50,7 +50,7 @@ def test_each_session_is_new_and_where_it_was_asked_for(opened: Open) -> None:
     assert inside.description == apart.description
 
 
-def test_what_cannot_be_loaded_says_so_when_it_is_described() -> None:
+def test_an_unloadable_session_is_reported_when_it_is_described() -> None:
     source = SessionSource("compiler_gym.testing.fakes:FakeSession", (("refuse", "not here"),))
     for isolation in ("process", "in-process"):
         with pytest.raises(EnvironmentNotSupported, match="not here"):

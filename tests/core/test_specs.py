@@ -215,7 +215,7 @@ def test_numpys_values_become_plain() -> None:
     assert type(plain_from_value(gymnasium.spaces.Discrete(3), np.array(2))) is int
 
 
-def test_what_is_no_description_is_refused() -> None:
+def test_an_invalid_description_is_refused() -> None:
     with pytest.raises(TypeError, match="description of a space"):
         space_from_spec("box", "x")  # type: ignore[arg-type]  # the mistake under test
     with pytest.raises(TypeError, match="description of a space"):

@@ -136,7 +136,7 @@ FOUND: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_what_a_search_wrote_is_read_as_the_states_it_found() -> None:
+def test_the_output_of_a_search_is_read_as_its_states() -> None:
     assert read(json.dumps(FOUND, indent=2)) == [
         CompilerEnvState("cbench-v1/sha", "opt -O1", 0.0, 0.5, "Passes", "Cost", "llvm-v0"),
         CompilerEnvState("cbench-v1/qsort", "", 0.0, 0.0, environment="llvm-v0"),
@@ -171,7 +171,7 @@ def test_a_document_that_was_cut_says_where() -> None:
         read("\n".join(json.dumps(FOUND, indent=2).splitlines()[:5]))
 
 
-def test_what_stands_before_the_damage_is_handed_out() -> None:
+def test_rows_before_the_damage_are_returned() -> None:
     states = iter(CompilerEnvStateReader(io.StringIO(written(STATES) + "cut,sho")))
     assert [next(states), next(states)] == STATES
     with pytest.raises(StateFileError, match="line 5"):

@@ -17,7 +17,7 @@ from compiler_gym.testing import FakeEnv
 MakeEnv = Callable[..., FakeEnv]
 
 
-def test_every_observation_can_be_asked_for(make_env: MakeEnv) -> None:
+def test_every_observation_can_be_requested(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
     assert env.observation["number"] == env.observation.number() == 7
@@ -28,14 +28,14 @@ def test_every_observation_can_be_asked_for(make_env: MakeEnv) -> None:
     assert env.observation["half"] == 3
 
 
-def test_an_array_belongs_to_who_asked_for_it(make_env: MakeEnv) -> None:
+def test_an_array_belongs_to_its_caller(make_env: MakeEnv) -> None:
     env = make_env(observation_space="vector")
     first, _ = env.reset()
     first[:] = 0
     assert env.observation["vector"].tolist() == [7, 49, 1]
 
 
-def test_what_is_not_deterministic_is_made_anew(make_env: MakeEnv) -> None:
+def test_nondeterministic_observations_are_computed_again(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
     assert env.observation["clock"] < env.observation["clock"]
@@ -108,7 +108,7 @@ def test_a_view_is_a_mapping_that_asks_when_it_is_looked_at() -> None:
     assert len({view, other}) == 2
 
 
-def test_what_is_derived_is_asked_for_by_its_base() -> None:
+def test_derived_observations_are_requested_by_their_base() -> None:
     view, asked = views(size=4)
     view.add_derived_space("half", "size", lambda size: size // 2, description="Half of it.")
     view.add_derived_space("quarter", "half", lambda half: half // 2)
@@ -123,7 +123,7 @@ def test_what_is_derived_is_asked_for_by_its_base() -> None:
         view.add_derived_space("x", "none")
 
 
-def test_properties_are_inherited_unless_they_are_said() -> None:
+def test_properties_are_inherited_unless_given() -> None:
     view, _ = views()
     view.add_derived_space("same", "text")
     view.add_derived_space(
@@ -175,7 +175,7 @@ def test_a_copy_of_rewards_asks_another_view_and_counts_apart() -> None:
     assert rewards["cost"] == 0.0
 
 
-def test_views_can_be_copied_without_being_asked_for_what_they_lack() -> None:
+def test_views_can_be_copied_without_computing_missing_values() -> None:
     view, _ = views()
     for name in ("__deepcopy__", "_private", "weight"):
         assert not hasattr(view, name)

@@ -98,7 +98,7 @@ def test_a_key_that_nothing_reads_is_refused(uri: str, says: str) -> None:
         Datasets([Words("few-v0", ["a"])], ()).benchmark("few-v0/a?goal=size")
 
 
-def test_a_program_keeps_the_query_it_was_asked_for_with(datasets: Datasets) -> None:
+def test_a_program_keeps_its_query(datasets: Datasets) -> None:
     program = datasets.benchmark("words-v1/a?goal=speed")
     assert str(program) == "benchmark://words-v1/a?goal=speed"
     assert program.parameters == {"goal": "speed"}
@@ -132,7 +132,7 @@ def test_all_programs_are_iterated_in_turn_and_lazily(datasets: Datasets) -> Non
     assert words.read == []
 
 
-def test_what_is_not_installed_takes_no_part_in_iteration_and_sampling() -> None:
+def test_missing_datasets_take_no_part_in_iteration_and_sampling() -> None:
     datasets = Datasets([Absent("absent-v0", ["a"]), Words("words-v0", ["w"])])
     assert [str(uri) for uri in datasets.benchmark_uris()] == ["benchmark://words-v0/w"]
     draws = {str(datasets.random_benchmark()) for _ in range(50)}

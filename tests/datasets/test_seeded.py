@@ -55,7 +55,7 @@ def test_there_is_no_end_of_seeds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["-1", "01", "x", "4294967295", "٣"])
-def test_what_is_no_seed_names_no_program(name: str, tmp_path: Path) -> None:
+def test_an_invalid_seed_names_no_program(name: str, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="use a seed from 0 to"):
         Written(scribe(tmp_path, "echo"))[name]
 
@@ -64,12 +64,14 @@ def test_what_is_no_seed_names_no_program(name: str, tmp_path: Path) -> None:
     ("line", "reason"),
     [("exit 0", "status 0"), ("echo why >&2; exit 2", "why"), ("kill -9 $$", "status -9")],
 )
-def test_a_tool_that_writes_nothing_says_why(line: str, reason: str, tmp_path: Path) -> None:
+def test_a_tool_that_writes_nothing_gives_the_reason(
+    line: str, reason: str, tmp_path: Path
+) -> None:
     with pytest.raises(BenchmarkInitError, match=rf"generated no program for seed 1:\n{reason}"):
         Written(scribe(tmp_path, line))["1"]
 
 
-def test_a_tool_that_is_not_there_says_what_to_install(tmp_path: Path) -> None:
+def test_a_tool_that_is_not_there_names_the_package_to_install(tmp_path: Path) -> None:
     dataset = Written(tmp_path / "missing")
     assert (dataset.installed, dataset.needs) == (False, "apt install scribe")
     with pytest.raises(DatasetInitError, match="install it with `apt install scribe`"):

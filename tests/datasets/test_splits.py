@@ -73,7 +73,7 @@ def test_the_split_of_a_package_is_for_ever() -> None:
     assert recorded == "errrrrarrrrerrrrrrarrrrrrrerrarrrrrrrrrr"
 
 
-def test_small_functions_and_those_of_the_standard_library_are_nobodys() -> None:
+def test_small_functions_and_those_of_the_standard_library_do_not_count() -> None:
     assert FunctionShape(1, SMALLEST).counts
     assert not FunctionShape(1, SMALLEST - 1).counts
     assert not FunctionShape(1, SMALLEST, is_library=True).counts

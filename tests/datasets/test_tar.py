@@ -90,7 +90,7 @@ def test_a_truncated_archive_installs_nothing_and_the_next_try_goes_on(
     ("behaviour", "message"),
     [("html", "its sha256 is"), ("busy", "HTTP 429"), ("stall", "no data received"), ("no", "404")],
 )
-def test_what_cannot_be_fetched_installs_nothing(
+def test_a_failed_download_installs_nothing(
     make: Callable[..., TarDataset], server: Server, behaviour: str, message: str
 ) -> None:
     kwargs: dict[str, Any] = {}

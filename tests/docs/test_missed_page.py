@@ -32,6 +32,6 @@ def test_the_page_shows_every_finding_with_its_decision_and_program() -> None:
     assert text.count("\nProof by ") == len(FINDINGS)
 
 
-def test_what_is_known_to_llvm_is_said() -> None:
+def test_bugs_known_to_llvm_are_marked() -> None:
     looked_up = [finding for _, finding in FINDINGS if finding.get("known")]
     assert len(looked_up) >= 5

@@ -26,7 +26,7 @@ def test_output_is_written_below_its_block_and_cut_where_the_page_says() -> None
     assert with_output(done) == done
 
 
-def test_what_blocks_of_a_guide_printed_is_written_and_compared() -> None:
+def test_output_of_guide_blocks_is_written_and_compared() -> None:
     page = "Text\n```python\nprint(x)\n```\n\n<!-- output{} -->\nold\n<!-- end output -->\n"
     exact, loose = page.format(""), page.format(", numbers differ")
     written = with_outputs(exact, {3: "took 3 s\n\n"})

@@ -63,7 +63,7 @@ def test_a_tutorial_ends_with_a_picture(name: str) -> None:
     assert "```python" not in shown.rpartition("![")[2].replace("```python\nenv.close()\n```", "")
 
 
-def test_what_a_cell_prints_in_pieces_is_shown_as_one(
+def test_output_of_a_cell_in_pieces_is_shown_as_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pieces = [

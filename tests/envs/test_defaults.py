@@ -36,7 +36,7 @@ def test_every_environment_passes_gymnasiums_check_without_a_word(id: str) -> No
 
 
 @pytest.mark.parametrize("id", FAST)
-def test_what_an_id_does_not_name_is_none_in_our_make(id: str) -> None:
+def test_spaces_missing_in_an_id_are_none_in_our_make(id: str) -> None:
     _needed(id)
     with compiler_gym.make(id) as env:
         assert env.observation_space is None

@@ -34,7 +34,7 @@ def test_a_record_that_was_written_is_read(record: Record) -> None:
         assert back.dict() == record.dict()
 
 
-def test_what_is_read_has_its_own_types() -> None:
+def test_fields_are_read_with_their_types() -> None:
     back = ValidationResult.parse_raw(RESULT.json(indent=2))
     assert back.state == STATE
     assert back.errors == (FINDING,)
@@ -65,7 +65,7 @@ def test_fields_are_chosen() -> None:
     ["", "{", "[]", "3", '{"benchmark": 3}', '{"walltime": 1}', "{}", b"\xff", '{"colour": "red"}',
      '{"benchmark": "a-v0/b", "walltime": "long"}', "[" * 100_000],
 )  # fmt: skip
-def test_what_is_no_record_is_refused(text: Any) -> None:
+def test_an_invalid_record_is_refused(text: Any) -> None:
     with pytest.raises(ValueError, match=r"expected|must be|needs a benchmark"):
         CompilerEnvState.parse_raw(text)
     with pytest.raises(ValueError, match="expected the"):

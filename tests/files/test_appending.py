@@ -23,7 +23,7 @@ from compiler_gym.files import (
 from tests.stand_ins import stand_in
 
 
-def test_what_is_appended_is_read_again(tmp_path: Path) -> None:
+def test_appended_lines_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     append_line(path, {"a": 1})
     append_line(path, {"b": "ü"}, sync=False)
@@ -54,7 +54,7 @@ def test_a_last_line_that_was_not_cut_is_ended(tmp_path: Path, text: str) -> Non
     assert path.read_text() == f'{text}\n{{"b": 2}}\n'
 
 
-def test_what_a_kill_cut_off_is_taken_back_by_the_next_line(tmp_path: Path) -> None:
+def test_the_next_line_replaces_a_cut_off_one(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"a": 1}\n{"b": [1, ')
     append_line(path, {"c": 3})

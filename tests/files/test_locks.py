@@ -107,7 +107,7 @@ def test_a_forked_process_neither_holds_nor_releases_its_parents_lock(tmp_path: 
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_lock_that_somebody_removed_is_not_removed_again(tmp_path: Path) -> None:
+def test_a_removed_lock_is_not_removed_again(tmp_path: Path) -> None:
     first = FolderLock.take(tmp_path)
     (tmp_path / "lock").unlink()
     second = FolderLock.take(tmp_path)

@@ -43,7 +43,7 @@ def test_a_variable_moves_a_place_and_an_empty_one_does_not(
     assert usual.is_absolute()
 
 
-def test_places_are_the_platforms_own_and_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_places_are_the_platforms_own_and_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
     for _, variable in PLACES:
         monkeypatch.delenv(variable)
     found = [path() for path, _ in PLACES]

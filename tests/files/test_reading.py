@@ -9,7 +9,7 @@ import pytest
 from compiler_gym.files import hash_file, read_regular
 
 
-def test_what_a_caller_names_is_read_within_bounds(tmp_path: Path) -> None:
+def test_a_named_file_is_read_within_bounds(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 3_000_000)
     assert read_regular(tmp_path / "file") == b"x" * 3_000_000
     assert read_regular("/proc/self/stat")  # its size is said to be 0

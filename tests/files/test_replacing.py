@@ -56,7 +56,7 @@ def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     target = tmp_path / "d"
     read, write = os.pipe()
     child = os.fork()
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
 
 
-def test_what_cannot_be_kept_is_warned_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_attributes_cause_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))
     keep(tmp_path / "a" / "b", b"1")
     assert (tmp_path / "a" / "b").read_bytes() == b"1"
@@ -117,7 +117,7 @@ def test_a_replaced_program_has_another_identity(tmp_path: Path) -> None:
     assert tool_identity(str(tool)) != before
 
 
-def test_a_file_may_be_read_by_whom_the_user_lets(tmp_path: Path) -> None:
+def test_a_file_has_the_permissions_of_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         write_whole(tmp_path / "a", b"1")

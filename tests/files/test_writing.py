@@ -7,7 +7,7 @@ from compiler_gym.errors import CacheError, RecordingError
 from compiler_gym.files import writing
 
 
-def test_what_the_system_refuses_becomes_an_error_with_advice(tmp_path: Path) -> None:
+def test_a_refusal_by_the_system_becomes_an_error_with_advice(tmp_path: Path) -> None:
     path = tmp_path / "no" / "file"
     expected = f"cannot write {path}: No such file or directory: choose another path"
     with pytest.raises(CacheError) as raised, writing(path, CacheError):

@@ -114,7 +114,7 @@ def test_running_out_of_memory_ends_the_process_when_asked_to(
     assert run("raise").stdout == b"raised\n"
 
 
-def test_what_our_modules_ask_of_nanobind_is_not_asked_of_other_extensions():
+def test_our_settings_of_nanobind_do_not_affect_other_extensions():
     program = (
         "import ctypes; from compiler_gym import _columns, _elf, _llvm, _service\n"
         "api = ctypes.pythonapi\n"

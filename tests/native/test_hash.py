@@ -186,7 +186,7 @@ define i32 @f(i32 %a) {
     assert plain.ir_hash() != shuffled.ir_hash()
 
 
-def test_programs_with_debug_information_are_told_apart(sources: dict[str, Path]):
+def test_programs_with_debug_information_are_distinguished(sources: dict[str, Path]):
     from .conftest import UNOPTIMISED, compile_program
 
     data = compile_program(sources["loops"], *UNOPTIMISED, "-g")

@@ -45,7 +45,7 @@ def test_a_record_as_json_holds_every_option() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, -1.5, math.inf, math.nan, True, "180", None, 1j])
-def test_what_is_out_of_range_is_refused_by_the_name_of_the_field(wrong: Any) -> None:
+def test_a_value_out_of_range_is_refused_with_the_name_of_its_field(wrong: Any) -> None:
     with pytest.raises(InvalidParameterError, match=r"degrees must be a number above 0"):
         Oven(degrees=wrong)
 

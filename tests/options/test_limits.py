@@ -22,7 +22,7 @@ def test_the_service_hands_on_the_record() -> None:
 @pytest.mark.parametrize(
     "value", [float("nan"), -1, -0.5, "10", b"1", None, True, [1], 1j, 1 << 5000]
 )
-def test_what_is_no_bound_is_refused(name: str, value: Any) -> None:
+def test_an_invalid_bound_is_refused(name: str, value: Any) -> None:
     with pytest.raises(InvalidParameterError, match=f"{name} must be "):
         Limits(**{name: value})
 

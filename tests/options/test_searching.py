@@ -51,7 +51,7 @@ def test_keywords_and_a_record_say_the_same() -> None:
     assert found(SearchOptions(algorithm="greedy", steps=60, seed=3), algorithm="local") == one
 
 
-def test_what_is_given_besides_goes_before_the_record() -> None:
+def test_additional_arguments_override_the_record() -> None:
     options = SearchOptions(seconds=5, seed=4)
     chosen = choose_options(options, budget=Budget(steps=7), jobs=2)
     assert (chosen.seconds, chosen.steps, chosen.seed, chosen.jobs) == (None, 7, 4, 2)

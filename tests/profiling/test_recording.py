@@ -127,7 +127,7 @@ def test_unknown_actions_are_refused_before_anything_is_measured(make_env: Make)
     assert env.send_param("fake.echo", "there") == "there"
 
 
-def test_what_cannot_be_profiled_is_refused() -> None:
+def test_environments_without_profiling_are_refused() -> None:
     with (
         TranspositionCache() as cache,
         compiler_gym.make("llvm-v0", cache=cache) as env,

@@ -52,5 +52,5 @@ def test_the_histogram_counts_every_number_once(execute: Execute) -> None:
 
 
 @pytest.mark.parametrize("text", [b"one", b"1 -2", b"4294967296", b"0xg", b"99999999999999999999"])
-def test_what_is_no_number_is_an_error(execute: Execute, text: bytes) -> None:
+def test_an_invalid_number_is_an_error(execute: Execute, text: bytes) -> None:
     assert execute("bitcount", "-", stdin=text, status=1) == b""

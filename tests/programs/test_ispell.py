@@ -206,7 +206,7 @@ def test_a_single_mistake_is_corrected(
     assert hunspell("-l", "-d", "./en", stdin="\n".join(suggested).encode()) == b""
 
 
-def test_what_is_far_from_any_word_is_corrected_by_likeness(
+def test_a_distant_word_is_corrected_by_similarity(
     execute: Execute, american: tuple[str, str]
 ) -> None:
     meant = {

@@ -125,7 +125,7 @@ def test_pillow_reads_every_output(execute: Execute, tool: Tool, tmp_path: Path,
         ("-colors 4 -onepass -grayscale", 4, 14.0),
     ],
 )
-def test_colours_are_reduced_to_as_many_as_asked_for(
+def test_colours_are_reduced_to_the_requested_number(
     execute: Execute, tool: Tool, tmp_path: Path, how: str, most: int, least: float
 ) -> None:
     image = pytest.importorskip("PIL.Image", reason="needs Pillow")

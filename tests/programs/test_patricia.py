@@ -101,7 +101,9 @@ def test_merging_drops_routes_and_changes_no_hop(execute: Execute, tmp_path: Pat
 @pytest.mark.parametrize(
     "line", ["? 1.2.3", "? 1.2.3.4.5", "? 01.2.3.4", "+ 1.2.3.0/8 x", "+ 1.0.0.0/33 x", "? a.b.c.d"]
 )
-def test_what_ipaddress_refuses_is_refused(execute: Execute, tmp_path: Path, line: str) -> None:
+def test_addresses_that_ipaddress_refuses_are_refused(
+    execute: Execute, tmp_path: Path, line: str
+) -> None:
     text = line.split()[1]
     with pytest.raises(ValueError, match=r"\w"):
         ipaddress.ip_network(text) if "/" in text else ipaddress.ip_address(text)

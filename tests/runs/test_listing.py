@@ -26,7 +26,7 @@ def test_runs_are_found_summed_up_and_compared(tmp_path: Path) -> None:
     assert differences(found) == {"config.limit": [1, 2]}
 
 
-def test_folders_of_one_name_are_told_apart_by_their_parents() -> None:
+def test_folders_of_one_name_are_distinguished_by_their_parents() -> None:
     paths = [Path("/runs/a/search"), Path("/runs/b/search"), Path("/runs/b/training")]
     assert distinct_names(paths) == ["a/search", "b/search", "training"]
     assert distinct_names([Path("/x"), Path("/x")]) == ["/x", "/x"]

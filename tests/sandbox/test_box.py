@@ -90,7 +90,7 @@ def test_accounts_of_the_host_are_not_seen(apart: Box) -> None:
     assert "box" in ran.stdout.decode() or apart.kind == "bubblewrap"
 
 
-def test_what_is_written_elsewhere_is_bounded(box: Box) -> None:
+def test_files_outside_the_folder_are_bounded(box: Box) -> None:
     places = ["/tmp/attack-big", "/dev/shm/attack-big", "/var/tmp/attack-big", "big"]
     ran = box.run("fill", 300, *places, limits=replace(box.limits, output_bytes=8 << 20))
     assert not any(Path(place).exists() for place in places[:3])
@@ -151,7 +151,7 @@ def test_no_process_of_the_host_is_signalled(box: Box) -> None:
         assert got == []
 
 
-def test_who_asked_is_not_killed_or_stopped(box: Box) -> None:
+def test_the_caller_is_not_killed_or_stopped(box: Box) -> None:
     ran = box.run("parent")
     assert (ran.exit_status, ran.stdout, ran.stopped_by) == (0, b"alive\n", None)
 
@@ -206,7 +206,7 @@ def test_a_personality_is_kept(box: Box) -> None:
     assert words(box.run("personality").stdout) == {"legacy": "no", "fixed": "no"}
 
 
-def test_timers_reach_nobody_else(box: Box) -> None:
+def test_timers_reach_only_their_program(box: Box) -> None:
     assert box.run("timers").exit_status == -signal.SIGALRM
 
 

@@ -13,12 +13,12 @@ from tests.stand_ins import always
 
 
 @pytest.mark.parametrize("path", ["/usr", "/usr/bin/cc", "/gnu/store/x-gcc", "/nix/store/y/lib"])
-def test_what_is_of_the_system_is_not_shown_again(path: str) -> None:
+def test_system_paths_are_not_shown_twice(path: str) -> None:
     assert is_system(path)
 
 
 @pytest.mark.parametrize("path", ["/", "/usrlocal", "/home/usr/bin", "/etc/passwd", "/gnu"])
-def test_what_is_of_a_user_is_not_of_the_system(path: str) -> None:
+def test_user_paths_are_not_system_paths(path: str) -> None:
     assert not is_system(path)
 
 

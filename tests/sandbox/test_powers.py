@@ -54,7 +54,7 @@ def state_of(path: Path) -> tuple[object, ...]:
     return found.st_mode, found.st_uid, found.st_gid, found.st_mtime_ns, found.st_ctime_ns, extended
 
 
-def test_the_program_is_nobody_and_has_no_capability(every: Box) -> None:
+def test_the_program_runs_as_nobody_without_capabilities(every: Box) -> None:
     came = words(every.run("identity").stdout)
     # What has no namespaces and may become nobody else is who it was: without any power.
     own = 0 if every.user == "bare" else NOBODY
@@ -149,7 +149,7 @@ def test_a_container_whose_filter_knows_no_clone3_runs_programs(
     assert "Operation not permitted" in try_way(OWN)
 
 
-def test_root_that_may_become_nobody_else_has_no_namespaces(tmp_path: Path) -> None:
+def test_root_without_setuid_gets_no_namespaces(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root to give up powers")
 

@@ -67,12 +67,12 @@ def test_a_reason_says_what_it_means(
     assert "No space left" not in text
 
 
-def test_what_is_not_known_is_passed_on(tmp_path: Path) -> None:
+def test_an_unknown_reason_is_passed_on(tmp_path: Path) -> None:
     for said in ("pivot_root: Device or resource busy", "sentence", ""):
         assert explain_failure(said, settings=tmp_path, status=HOST) == said
 
 
-def test_a_machine_that_allows_no_namespaces_says_so() -> None:
+def test_a_machine_that_allows_no_namespaces_reports_it() -> None:
     script = "from compiler_gym.sandbox import *; print(why_not(Sandbox.NAMESPACES))"
     inner = f"echo 0 > /proc/sys/user/max_user_namespaces && exec '{sys.executable}' -c '{script}'"
     words = ["unshare", "--user", "--map-current-user", "--keep-caps", "sh", "-c", inner]

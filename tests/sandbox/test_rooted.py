@@ -80,7 +80,7 @@ def test_a_step_that_passes_a_limit_is_ended(
 
 
 @needs_bubblewrap
-def test_what_looking_raises_ends_the_step(tmp_path: Path) -> None:
+def test_an_exception_while_looking_ends_the_step(tmp_path: Path) -> None:
     def look() -> None:
         if (tmp_path / "begun").exists():
             raise KeyError("seen")
@@ -96,7 +96,9 @@ def test_what_looking_raises_ends_the_step(tmp_path: Path) -> None:
         )
 
 
-def test_a_machine_without_bubblewrap_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_bubblewrap_names_the_package_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
 
     with pytest.raises(SandboxError, match="apt install bubblewrap"):

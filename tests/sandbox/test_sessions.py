@@ -13,14 +13,14 @@ import pytest
 from compiler_gym.sandbox import Printed, in_own_session, run_in_own_session
 
 
-def test_a_command_has_a_group_of_its_own_and_no_input(tmp_path: Path) -> None:
+def test_a_command_has_its_own_group_and_no_input(tmp_path: Path) -> None:
     # The fifth word of a process's status is its group: that of the shell is its own.
     text = 'test "$(cut -d" " -f5 /proc/$$/stat)" = $$ && ! read line'
     with in_own_session(["sh", "-c", text], cwd=tmp_path) as command:
         assert command.wait(timeout=60) == 0
 
 
-def test_what_raises_ends_the_command_and_all_that_it_started() -> None:
+def test_an_exception_ends_the_command_and_its_processes() -> None:
     seen: list[int] = []
 
     def interrupted() -> None:
@@ -57,7 +57,7 @@ WAITING = "setsid sh -c 'sleep 1000 & echo $!; wait' & timeout 1000 sleep 1000 &
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_who_asked_may_be_killed_and_nothing_outlives_it(number: int) -> None:
+def test_nothing_outlives_a_killed_caller(number: int) -> None:
     text = (
         "import sys\nfrom pathlib import Path\n"
         "from compiler_gym.sandbox import run_in_own_session\n"
@@ -75,7 +75,7 @@ def test_who_asked_may_be_killed_and_nothing_outlives_it(number: int) -> None:
     assert all(map(ends, started))
 
 
-def test_what_a_command_leaves_behind_ends_with_it() -> None:
+def test_background_processes_end_with_their_command() -> None:
     printed = Printed()
     ended = run_in_own_session(
         ["sh", "-c", "sleep 1000 & echo $!; exit 3"], cwd=Path("/"), environment={},
@@ -102,7 +102,7 @@ def test_a_limit_of_time_and_a_poll_end_a_command() -> None:
     assert all(ends(int(line)) for line in printed.text().split())
 
 
-def test_a_signal_is_128_and_its_number_and_no_program_is_said(tmp_path: Path) -> None:
+def test_a_signal_is_128_plus_its_number_and_a_missing_program_is_reported(tmp_path: Path) -> None:
     words = ["sh", "-c", "kill -9 $$"]
     ended = run_in_own_session(words, cwd=tmp_path, environment={}, takes=lambda part: None)
     assert ended.status == 137

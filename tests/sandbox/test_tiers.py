@@ -39,7 +39,7 @@ def test_the_strongest_that_works_is_the_default() -> None:
     assert available()[-1] is Sandbox.NONE
 
 
-def test_what_is_nearest_to_the_run_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_setting_nearest_to_the_run_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ENVIRONMENT_VARIABLE, "none")
     assert choose_tier() is Sandbox.NONE
     with use_sandbox("limits") as tier:
@@ -78,7 +78,7 @@ def test_an_unknown_name_is_refused_with_the_nearest(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("without_namespaces")
-def test_without_namespaces_the_next_tier_is_taken_and_says_why() -> None:
+def test_without_namespaces_the_next_tier_is_taken_and_gives_the_reason() -> None:
     assert available() == [Sandbox.LIMITS, Sandbox.NONE]
     assert choose_tier() is Sandbox.LIMITS
     assert "not permitted" in why_not(Sandbox.NAMESPACES)
@@ -89,7 +89,7 @@ def test_without_namespaces_the_next_tier_is_taken_and_says_why() -> None:
         way()
 
 
-def test_a_program_of_somebody_else_is_not_run_without_one(
+def test_an_untrusted_program_is_not_run_without_a_sandbox(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert require(what="a submission") is available()[0]
@@ -100,7 +100,7 @@ def test_a_program_of_somebody_else_is_not_run_without_one(
     assert require("limits", what="a submission") is Sandbox.LIMITS
 
 
-def test_tiers_are_told_by_their_strength() -> None:
+def test_tiers_are_compared_by_strength() -> None:
     assert [tier.strength for tier in Sandbox] == [2, 1, 0]
     assert [Sandbox.of_strength(tier.strength) for tier in Sandbox] == list(Sandbox)
     assert Sandbox.of_strength(None) is None

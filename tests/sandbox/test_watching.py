@@ -43,7 +43,7 @@ def test_a_chain_of_five_hundred_processes_ends_with_the_run(limited: Box) -> No
 
 
 @pytest.mark.parametrize("victim", ["watcher", "guardian"])
-def test_what_is_watched_ends_when_its_watcher_is_killed(limited: Box, victim: str) -> None:
+def test_a_watched_process_ends_when_its_watcher_is_killed(limited: Box, victim: str) -> None:
     own = f"sleep 74.{os.getpid()}"
     command = ["/bin/sh", "-c", f"for i in 1 2 3; do (setsid {own} &) ; done; {own}"]
     runs = threading.Thread(target=limited.run_command, args=(command,))

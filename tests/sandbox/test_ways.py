@@ -28,7 +28,7 @@ def test_the_helper_starts_nothing_for_a_parent_that_is_gone(tmp_path: Path) -> 
     assert (done.returncode, made.exists()) == (1, False)
 
 
-def test_a_package_without_its_helper_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_without_its_helper_reports_it(monkeypatch: pytest.MonkeyPatch) -> None:
     find_helper.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", always(None))
     with pytest.raises(SandboxError, match="the helper _box"):
@@ -36,11 +36,11 @@ def test_a_package_without_its_helper_says_so(monkeypatch: pytest.MonkeyPatch) -
     assert "the helper _box" in try_way(OWN)
 
 
-def test_a_way_that_does_not_work_says_why() -> None:
+def test_a_way_that_does_not_work_gives_the_reason() -> None:
     assert try_way(OWN) == "" or "Operation not permitted" in try_way(OWN)
 
 
-def test_a_machine_without_bubblewrap_says_what_to_install(
+def test_a_machine_without_bubblewrap_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("shutil.which", always(None))
@@ -49,7 +49,7 @@ def test_a_machine_without_bubblewrap_says_what_to_install(
     assert "apt install bubblewrap" in try_way(Way("bubblewrap", "bwrap"))
 
 
-def test_bubblewrap_is_asked_for_sizes_and_for_no_home() -> None:
+def test_bubblewrap_gets_sizes_and_no_home() -> None:
     if shutil.which("bwrap") is None:
         pytest.skip("needs bubblewrap: apt install bubblewrap")
     words = wrap_command(

@@ -85,7 +85,7 @@ def test_one_line_changes_as_the_kind_says(kind: str, before: str, after: str) -
         ("wrong phi incoming", "%4 = phi i32 [ 0, %5 ], [ 0, %7 ]"),
     ],
 )
-def test_what_would_be_no_such_error_is_left_alone(kind: str, line: str) -> None:
+def test_code_without_such_an_error_is_left_unchanged(kind: str, line: str) -> None:
     assert edited(kind, line) is None
 
 
@@ -115,7 +115,7 @@ def test_a_loaded_value_outlives_a_store() -> None:
     assert edited("load kept over a store", load, again, store) is None
 
 
-def test_a_load_reads_what_nobody_wrote() -> None:
+def test_a_load_reads_uninitialised_memory() -> None:
     after = edited(
         "uninitialised load", "%4 = add i32 %2, 1", "%5 = load i32, ptr %0, align 4", at=1
     )
@@ -146,7 +146,7 @@ def test_cases_of_a_switch_change_but_not_where_they_lead(kind: str, after: list
     assert edited(kind, *lines, at=1) == ["switch i8 %3, label %6 [", *after, "]"]
 
 
-def test_the_end_of_a_loop_is_told_from_other_comparisons() -> None:
+def test_the_end_of_a_loop_is_distinguished_from_other_comparisons() -> None:
     text = [HEAD, "  br label %4", "4:                ; preds = %4, %3",
             "  %5 = icmp eq i64 %6, 100", "  br i1 %5, label %7, label %4", "}"]  # fmt: skip
     change = KINDS["loop ends too early or late"].edit(Place(text, 0, 3))

@@ -44,7 +44,7 @@ def test_nothing_on_the_page_of_the_package_is_relative(
     assert set(dynamic_metadata("urls", {}, {}).values()) == set(addresses(address).values())
 
 
-def test_what_the_readme_and_the_forge_point_at_is_committed() -> None:
+def test_files_linked_from_the_readme_and_the_forge_are_committed() -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, capture_output=True, text=True, check=True,

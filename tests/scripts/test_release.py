@@ -245,7 +245,7 @@ class Fake(Place):
         return subprocess.CompletedProcess(words, status, printed, "why")
 
 
-def test_each_way_a_place_disappoints_is_said(
+def test_each_kind_of_failing_place_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "page.md").write_text(PAGE)
@@ -272,9 +272,7 @@ def test_each_way_a_place_disappoints_is_said(
 
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="needs apt-get")
-def test_a_source_that_nobody_has_signed_is_not_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unsigned_source_is_not_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     listed = tmp_path / "mirror" / "dists" / "trixie" / "main" / "source"
     listed.mkdir(parents=True)
     archive = tmp_path / "mirror" / "a_1.orig.tar.xz"
@@ -307,7 +305,7 @@ def test_blocks_are_found_with_what_they_print() -> None:
     assert not first.needs_clang
 
 
-def test_outputs_agree_whatever_their_numbers() -> None:
+def test_outputs_agree_up_to_their_numbers() -> None:
     assert same_but_numbers("a  1,234  -5.0%\n", "\na 7 2%\n")
     assert same_but_numbers("a b\n1 2\n", "a b\n ─────\n1 23\n")
     assert not same_but_numbers("a 1\n", "a 1\nb\n")

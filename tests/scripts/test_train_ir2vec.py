@@ -46,7 +46,7 @@ def test_training_places_what_is_related_nearer_than_what_is_not(tmp_path: Path)
     assert spread((heads + 3) % 12) < spread((heads + 8) % 12)
 
 
-def test_training_without_its_library_says_what_to_install(
+def test_training_without_its_library_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)

@@ -40,7 +40,7 @@ def walked(moves: Moves, sequence: tuple[int, ...]) -> Walk:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_best_for_each_question_is_found(seed: int) -> None:
+def test_the_best_answer_to_each_question_is_found(seed: int) -> None:
     moves = Moves(answers(), seed=0)
     moveset = Moveset(len(moves), pack=moves.pack, rest=moves.rest)
     strategy = AnswerSearch(moveset, random.Random(seed))
@@ -92,7 +92,7 @@ def test_every_algorithm_compares_finished_programs(algorithm: str) -> None:
         assert env.multistep(result.actions)[1:3] == (result.reward, True)
 
 
-def test_what_saves_nothing_is_reported_as_it_is(tmp_path: Path) -> None:
+def test_a_search_without_savings_reports_none(tmp_path: Path) -> None:
     """A reset is no result, though it has earned 0: nobody has an unfinished program."""
     source = tmp_path / "grows.c"
     source.write_text(

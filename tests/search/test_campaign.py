@@ -137,7 +137,7 @@ def test_minimising_and_finishing_drop_what_waits() -> None:
     assert one.next_task() is None
 
 
-def test_what_others_found_is_suggested_once() -> None:
+def test_results_of_other_searches_are_suggested_once() -> None:
     here = Listed(*[[(2,)]] * 14)
     one, other = campaign(here), campaign(Listed([(1,)]))
     for task in tasks(other):

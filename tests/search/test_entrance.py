@@ -203,7 +203,7 @@ def test_a_program_that_does_not_exist_is_refused_before_anything_starts() -> No
         run_search(make_llvm, ["cbench-v1/nowhere"], budget=Budget(steps=1))
 
 
-def test_equal_programs_are_recognised_whatever_the_compiler(
+def test_equal_programs_are_recognised_with_each_compiler(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if shutil.which("gcc-12") is None:

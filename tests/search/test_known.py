@@ -27,7 +27,9 @@ from tests.stand_ins import always
         (["-fO2", "O-2", ""], []),
     ],
 )
-def test_levels_are_told_by_their_whole_name(names: list[str], found: list[list[int]]) -> None:
+def test_levels_are_recognised_by_their_whole_name(
+    names: list[str], found: list[list[int]]
+) -> None:
     assert level_sequences(names) == found
 
 

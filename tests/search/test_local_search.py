@@ -22,7 +22,7 @@ def test_the_best_set_of_actions_is_found_without_a_useless_one() -> None:
     assert sorted(local.summits[0].actions()) == [1, 3, 5]
 
 
-def test_an_action_that_is_a_program_of_its_own_is_never_worked_on() -> None:
+def test_an_action_with_its_own_program_is_never_worked_on() -> None:
     earned = weights(*WORTH[:7], 100.0)
     local = search((7,), seed=1)
     walks = run(local, earned, batches=60)

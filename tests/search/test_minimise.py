@@ -27,7 +27,7 @@ def minimised(actions: tuple[int, ...], earn: Callable[[tuple[int, ...]], float]
 
 
 @pytest.mark.parametrize("needed", [(), (5,), (0, 19), (3, 4, 5, 11), tuple(range(20))])
-def test_what_is_left_is_what_is_needed(needed: tuple[int, ...]) -> None:
+def test_only_needed_actions_are_left(needed: tuple[int, ...]) -> None:
     def earn(actions: tuple[int, ...]) -> float:
         return sum(action in actions for action in needed)
 

@@ -40,7 +40,7 @@ def test_new_sequences_are_not_too_long_either() -> None:
     assert max(len(mutator.random()) for _ in range(50)) == 5
 
 
-def test_what_comes_before_the_start_of_a_change_stays() -> None:
+def test_actions_before_the_start_of_a_change_stay() -> None:
     mutator = SequenceMutator(range(10), random.Random(0), longest=12)
     sequence = [1, 2, 3, 4]
     changed = [mutator.neighbour(sequence, [[4, 5]], 3) for _ in range(100)]

@@ -31,7 +31,7 @@ def test_a_sweep_tries_every_action_once_from_the_best() -> None:
     assert list(portfolio.ask()) == [(action,) for action in range(SIZE)]
 
 
-def test_what_helped_in_a_sweep_is_joined_in_several_orders() -> None:
+def test_helpful_actions_of_a_sweep_are_joined_in_several_orders() -> None:
     portfolio, _ = stuck()
     root = Node()
     portfolio.tell([walk(root, sequence, EARNED) for sequence in portfolio.ask()])

@@ -20,7 +20,7 @@ def test_every_length_and_every_action_is_drawn() -> None:
     assert {action for sequence in drawn for action in sequence} == {0, 1, 2, 3}
 
 
-def test_what_others_found_and_what_came_of_it_changes_nothing() -> None:
+def test_results_of_other_searches_change_nothing() -> None:
     told, untold = (RandomSearch(Moveset(4), random.Random(3)) for _ in range(2))
     told.suggest((1, 1, 1))
     told.tell([])

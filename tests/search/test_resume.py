@@ -95,7 +95,7 @@ def test_a_folder_of_the_first_version_goes_on_and_says_what_it_lacks(tmp_path: 
         begin(tmp_path, replace(BEGUN, step_seconds=3.0))
 
 
-def test_what_is_searched_stays_the_same(tmp_path: Path) -> None:
+def test_a_resumed_search_keeps_its_target(tmp_path: Path) -> None:
     begin(tmp_path, BEGUN)
     with pytest.raises(InvalidParameterError, match=r'env is "llvm-v0", not "gcc-v0"'):
         take_up(tmp_path, {"env": "gcc-v0"}, BEGUN)

@@ -124,7 +124,7 @@ def test_run_search_starts_from_the_levels_by_itself() -> None:
     assert result.failures == 0
 
 
-def test_a_level_has_a_limit_of_its_own_and_a_failure_says_why() -> None:
+def test_a_level_has_its_own_limit_and_a_failure_gives_the_reason() -> None:
     options = {"budget": Budget(steps=8), "jobs": 1}
     (patient,) = run_search(make_llvm, ["cbench-v1/sha"], step_seconds=1e-4, **options)  # type: ignore[arg-type]
     assert patient.reward >= 0.999

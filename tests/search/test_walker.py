@@ -153,7 +153,7 @@ class Toll(CostReward):
         return super().update(actions, observations, observation_view) - 0.25
 
 
-def test_what_depends_on_the_way_is_earned_on_every_way(
+def test_path_dependent_rewards_are_earned_on_every_path(
     env: CompilerEnv, program: SearchedProgram
 ) -> None:
     env.episode.selection.reward.add_space(
@@ -166,7 +166,7 @@ def test_what_depends_on_the_way_is_earned_on_every_way(
     assert (other.new_steps, other.last.reward) == (3, 41 - 0.75)
 
 
-def test_a_dear_reward_is_asked_for_once_for_each_program(
+def test_a_dear_reward_is_requested_once_for_each_program(
     env: CompilerEnv, program: SearchedProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reward = CostReward("Dear", cost="Cost", initial="Cost", platform_dependent=True)
@@ -247,7 +247,7 @@ def test_a_reset_that_is_quicker_than_a_fork_is_preferred(
     walker.close()
 
 
-def test_what_an_environment_says_means_nothing_is_not_tried(
+def test_masked_actions_are_not_tried(
     env: CompilerEnv, program: SearchedProgram, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []

@@ -298,13 +298,13 @@ class TestLocalConnection:
         connection.close()
         assert not connection._scratch.exists()  # pyright: ignore[reportPrivateUsage]  # no public name tells
 
-    def test_a_session_that_is_not_there_says_so(self) -> None:
+    def test_a_session_that_is_not_there_reports_it(self) -> None:
         with pytest.raises(ImportError, match="no_such_module"):
             LocalConnection(SessionSource("no_such_module:Session"))
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
-def test_a_request_that_nobody_gathers_is_counted_no_longer_than_its_connection() -> None:
+def test_an_abandoned_request_counts_only_while_its_connection_exists() -> None:
     waiting = busy_workers._waiting  # pyright: ignore[reportPrivateUsage]  # no public name tells
     connection = WorkerConnection.open(FAKE, Limits())
     connection.submit(start())

@@ -77,7 +77,7 @@ def test_a_parameter_is_answered_or_unknown(connection: Connection) -> None:
     assert number(connection) == 10
 
 
-def test_what_fails_says_how_much_was_applied(connection: Connection) -> None:
+def test_a_failure_reports_the_number_of_applied_actions(connection: Connection) -> None:
     connection.call(start())
     reply = connection.call(step("add", "add", "raise", "add"))
     assert isinstance(reply, Failed)
@@ -85,7 +85,7 @@ def test_what_fails_says_how_much_was_applied(connection: Connection) -> None:
     assert "ZeroDivisionError" in reply.message
 
 
-def test_what_cannot_be_seen_leaves_what_was_applied(connection: Connection) -> None:
+def test_a_failed_observation_keeps_the_applied_actions(connection: Connection) -> None:
     connection.call(start())
     reply = connection.call(step("negate", observe=("number", "unavailable")))
     assert isinstance(reply, Stepped)

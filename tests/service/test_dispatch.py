@@ -95,7 +95,7 @@ def test_a_core_gets_one_at_a_time_the_longest_first(
 
 @pytest.mark.usefixtures("one_core")
 @pytest.mark.parametrize(("seconds", "at_first"), [(1e-5, 5), (1e-3, 4), (1e-2, 1)])
-def test_how_many_a_core_gets_at_first_depends_on_what_they_take(
+def test_a_cores_first_share_depends_on_the_expected_times(
     open_worker: Open, seconds: float, at_first: int
 ) -> None:
     workers = [open_worker() for _ in range(5)]
@@ -108,7 +108,7 @@ def test_how_many_a_core_gets_at_first_depends_on_what_they_take(
 
 @pytest.mark.slow  # it fails where others take half of the core; test_request.cpp needs no clock
 @pytest.mark.usefixtures("one_core")
-def test_who_waits_for_the_core_is_given_the_time(open_worker: Open) -> None:
+def test_requests_waiting_for_their_core_get_more_time(open_worker: Open) -> None:
     workers = [open_worker() for _ in range(12)]
     for in_turn, seconds in ((True, 1e-2), (True, 1e-3), (True, 1e-5), (False, 0.0)):
         for worker in workers:
@@ -153,7 +153,7 @@ def test_every_failure_is_that_of_its_own(open_worker: Open, in_turn: bool) -> N
 
 @ways
 @pytest.mark.usefixtures("one_core")
-def test_who_has_all_replies_does_not_wait_for_those_of_others(
+def test_a_caller_with_all_replies_does_not_wait_for_others(
     open_worker: Open, in_turn: bool
 ) -> None:
     mine, others = open_worker(), [open_worker(), open_worker()]
@@ -166,7 +166,7 @@ def test_who_has_all_replies_does_not_wait_for_those_of_others(
 
 
 @pytest.mark.usefixtures("one_core")
-def test_what_was_kept_back_is_sent_by_who_gathers_it(open_worker: Open) -> None:
+def test_stored_requests_are_sent_by_gathering(open_worker: Open) -> None:
     worker = open_worker()
     worker.submit(step("add"), later=True)
     reply = worker.gather()
@@ -175,7 +175,7 @@ def test_what_was_kept_back_is_sent_by_who_gathers_it(open_worker: Open) -> None
 
 
 @pytest.mark.usefixtures("one_core")
-def test_what_was_kept_back_and_never_sent_is_an_interruption(open_worker: Open) -> None:
+def test_a_stored_request_that_was_never_sent_is_an_interruption(open_worker: Open) -> None:
     worker = open_worker()
     worker.submit(step("add"), later=True)
     with pytest.raises(ServiceIsClosed, match="interrupted"):
@@ -239,7 +239,7 @@ def test_where_others_want_the_cores_all_are_asked_at_once(
 
 
 @pytest.mark.usefixtures("one_core")
-def test_who_was_on_a_core_before_gets_it_again(open_worker: Open) -> None:
+def test_a_worker_gets_its_former_core_again(open_worker: Open) -> None:
     (core,) = os.sched_getaffinity(0)
     workers = [open_worker() for _ in range(4)]
     for worker, was_on in zip(workers, [core + 1, core + 1, core, core], strict=True):
@@ -346,7 +346,7 @@ def test_threads_of_a_worker_have_all_cores_again_too(open_worker: Open) -> None
 
 
 @pytest.mark.usefixtures("one_core")
-def test_what_cannot_be_written_is_raised_and_not_sent(open_worker: Open) -> None:
+def test_an_unwritable_message_is_raised_and_not_sent(open_worker: Open) -> None:
     worker = open_worker()
     unwritable = step("add")
     unwritable.actions = [object()]

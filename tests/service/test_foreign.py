@@ -77,7 +77,7 @@ def test_a_program_is_served_over_every_carrier(carrier: Carrier) -> None:
     ],
 )
 @pytest.mark.parametrize("carrier", [Carrier.DESCRIPTOR, Carrier.SOCKET])
-def test_a_program_that_does_not_start_says_why(
+def test_a_program_that_does_not_start_gives_the_reason(
     command: list[str], said: str, carrier: Carrier
 ) -> None:
     with pytest.raises(ServiceInitError, match=said) as caught:
@@ -111,7 +111,7 @@ def test_a_program_that_stays_silent_is_ended(
         ("exhaust_memory", WorkerOutOfMemoryError, "its memory limit of"),
     ],
 )
-def test_what_goes_wrong_in_a_program_is_what_goes_wrong_in_a_session(
+def test_errors_of_a_foreign_program_equal_those_of_a_session(
     action: str, error: type[CompilerGymError], said: str
 ) -> None:
     opened = WorkerConnection.open(SOURCE, Limits(memory_bytes=1 << 30))
@@ -131,7 +131,7 @@ def test_the_last_lines_of_a_program_are_part_of_its_crash() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:ResourceWarning")
-def test_what_a_program_started_ends_with_it(connection: WorkerConnection) -> None:
+def test_processes_end_with_the_program_that_started_them(connection: WorkerConnection) -> None:
     connection.call(step("background"))
     below = descendants(connection.pid)
     assert below
@@ -183,7 +183,7 @@ def test_messages_of_a_level_are_logged(caplog: pytest.LogCaptureFixture) -> Non
 
 
 @pytest.mark.parametrize("command", [[], [""], "./one-word"])
-def test_what_is_no_command_is_refused(command: list[str]) -> None:
+def test_an_invalid_command_is_refused(command: list[str]) -> None:
     with pytest.raises(InvalidParameterError, match=r"must be a list of arguments, such as"):
         SessionSource.of_program(command)
 

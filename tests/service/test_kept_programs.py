@@ -73,7 +73,7 @@ def test_the_third_reset_is_a_copy_of_a_process_that_stays(make_env: MakeEnv) ->
     assert env.step(ACTIONS["add"])[0] == 8
 
 
-def test_what_opens_quickly_is_opened_again(make_env: MakeEnv) -> None:
+def test_a_program_that_opens_quickly_is_not_kept(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
     first = pid_of(env)
@@ -122,7 +122,7 @@ def test_environments_share_what_is_kept_and_the_last_takes_it_along(make_env: M
     assert wait_until(lambda: not worker_files())
 
 
-def test_an_environment_that_nobody_has_any_more_takes_it_along(make_env: MakeEnv) -> None:
+def test_a_collected_environment_ends_its_kept_programs(make_env: MakeEnv) -> None:
     env: FakeEnv | None = FakeEnv(observation_space="number", action_space="Behaviours")
     kept = opened_twice(env)
     del env
@@ -216,7 +216,7 @@ def test_programs_that_come_in_a_circle_are_not_kept(make_env: MakeEnv) -> None:
     assert not programs().workers
 
 
-def test_what_a_program_is_told_sets_it_apart(make_env: MakeEnv) -> None:
+def test_parameters_distinguish_kept_programs(make_env: MakeEnv) -> None:
     def start(**changes: Any) -> Start:
         spec: dict[str, Any] = {
             "uri": "benchmark://a-v0/1",
@@ -365,7 +365,7 @@ say(); time.sleep(600)
     assert wait_until(lambda: not worker_files(program.pid))
 
 
-def test_a_forked_client_keeps_programs_of_its_own() -> None:
+def test_a_forked_client_keeps_its_own_programs() -> None:
     code = f"""
 env = make()
 for _ in range(3): env.reset(benchmark={SLOW!r})

@@ -113,7 +113,7 @@ def test_a_worker_computes_at_a_stretch_and_stays_as_nice_as_it_was() -> None:
         assert runtime == 20_000_000
 
 
-def test_where_the_time_cannot_be_asked_for_the_policy_still_is(
+def test_where_the_time_cannot_be_requested_the_policy_still_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def without_the_call() -> None:
@@ -125,7 +125,7 @@ def test_where_the_time_cannot_be_asked_for_the_policy_still_is(
     assert policy == os.SCHED_BATCH
 
 
-def test_what_a_process_computed_is_known_until_it_is_gone() -> None:
+def test_cpu_time_of_a_process_is_known_until_it_ends() -> None:
     code = "import time\nwhile time.process_time() < 0.2: pass\nprint(flush=True); input()"
     with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1) as child:
         assert child.stdout is not None

@@ -64,7 +64,7 @@ def test_there_is_nothing_to_wait_for(local: LocalConnection) -> None:
         local.gather()
 
 
-def test_each_episode_has_a_directory_of_its_own_and_none_is_left(local: LocalConnection) -> None:
+def test_each_episode_has_its_own_directory_and_none_is_left(local: LocalConnection) -> None:
     paths: list[Path] = []
     for _ in range(2):
         local.call(start())
@@ -104,7 +104,7 @@ def interrupted(*_: Any) -> NoReturn:
     raise KeyboardInterrupt("now")
 
 
-def test_a_session_that_cannot_be_loaded_says_so() -> None:
+def test_a_session_that_cannot_be_loaded_reports_it() -> None:
     with pytest.raises(EnvironmentNotSupported, match="not here"):
         LocalConnection(SessionSource(FAKE.session, (("refuse", "not here"),)))
     with pytest.raises(TypeError, match="is not a CompilerSession"):

@@ -65,7 +65,7 @@ def test_a_reply_survives(reply: msgspec.Struct) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x91\x63", encode(Stopped()), b"{}", b"\x93\x02"])
-def test_what_is_no_request_is_refused(data: bytes) -> None:
+def test_an_invalid_request_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         decode_request(data)
 

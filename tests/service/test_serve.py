@@ -39,7 +39,7 @@ class TestFakeSessionAsAProgram(SessionConformance):
         ),
     ],
 )
-def test_what_cannot_be_served_says_why(
+def test_an_unusable_session_gives_the_reason(
     arguments: list[str], variables: dict[str, str], said: str
 ) -> None:
     done = subprocess.run(

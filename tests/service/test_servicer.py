@@ -46,7 +46,7 @@ def test_actions_before_an_observation_that_fails_count_as_applied(tmp_path: Pat
     assert (reply.kind, reply.applied) == ("CompilerDiagnosticError", 3)
 
 
-def test_what_is_remembered_is_not_computed_again(tmp_path: Path) -> None:
+def test_cached_values_are_not_computed_again(tmp_path: Path) -> None:
     servicer = Servicer(LazySession, lambda: tmp_path / "session")
     servicer.handle(Start(BenchmarkSpec("benchmark://x-v0/1", b""), None, [], {}))
     servicer.remember(["sum", "no such observation"])
@@ -55,7 +55,7 @@ def test_what_is_remembered_is_not_computed_again(tmp_path: Path) -> None:
     assert servicer.handle(Resume(["sum"])) == Started(None, [0])
 
 
-def test_what_cannot_be_remembered_is_for_who_asks(tmp_path: Path) -> None:
+def test_uncacheable_values_are_only_computed_on_request(tmp_path: Path) -> None:
     servicer = Servicer(LazySession, lambda: tmp_path / "session")
     servicer.handle(Start(BenchmarkSpec("benchmark://x-v0/1", b""), None, [], {}))
     servicer.handle(Step([1], []))

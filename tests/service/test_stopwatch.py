@@ -31,7 +31,7 @@ def names(calls: list[TimedCall]) -> list[tuple[Layer, str]]:
     return [(call.part.layer, call.part.name) for call in calls]
 
 
-def test_a_session_that_nobody_times_is_the_session_itself(servicer: Servicer) -> None:
+def test_a_session_without_timing_is_not_wrapped(servicer: Servicer) -> None:
     servicer.handle(START)
     assert type(servicer.session) is FakeSession
     assert take(servicer) == []

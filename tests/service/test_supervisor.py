@@ -58,7 +58,9 @@ def test_options_reach_the_compiler() -> None:
         (SessionSource("service.broken_sessions:Exits"), "SystemExit"),
     ],
 )
-def test_a_session_that_cannot_be_loaded_says_why(source: SessionSource, message: str) -> None:
+def test_a_session_that_cannot_be_loaded_gives_the_reason(
+    source: SessionSource, message: str
+) -> None:
     before = descendants(os.getpid())
     with pytest.raises(EnvironmentNotSupported, match=message):
         zygote_for(source)
@@ -176,7 +178,7 @@ def test_too_many_open_files_are_an_error_that_passes(open_worker: Open) -> None
     fork.close()
 
 
-def test_a_worker_without_room_for_a_fork_says_so(open_worker: Open) -> None:
+def test_a_worker_without_room_for_a_fork_reports_it(open_worker: Open) -> None:
     worker = open_worker(SessionSource("service.broken_sessions:Alone"))
     with pytest.raises(ServiceOSError, match="cannot fork"):
         worker.fork()

@@ -97,7 +97,9 @@ def test_a_deadline_holds_inside_a_frame(pair: tuple[Channel, socket.socket], se
         ours.receive(time.monotonic() + 0.05)
 
 
-def test_what_is_there_is_read_after_the_deadline_too(pair: tuple[Channel, socket.socket]) -> None:
+def test_available_bytes_are_read_after_the_deadline_too(
+    pair: tuple[Channel, socket.socket],
+) -> None:
     ours, theirs = pair
     late = time.monotonic() - 1
     with pytest.raises(TimeoutError):
@@ -127,14 +129,14 @@ def test_bytes_after_a_frame_are_refused(pair: tuple[Channel, socket.socket]) ->
         ours.receive()
 
 
-def test_sending_to_nobody_is_seen(pair: tuple[Channel, socket.socket]) -> None:
+def test_sending_to_a_closed_channel_is_an_error(pair: tuple[Channel, socket.socket]) -> None:
     ours, theirs = pair
     theirs.close()
     with pytest.raises(ChannelClosed):
         ours.send(b"hello")
 
 
-def test_a_large_frame_that_nobody_reads_has_a_deadline(
+def test_sending_a_large_unread_frame_has_a_deadline(
     pair: tuple[Channel, socket.socket],
 ) -> None:
     ours, _ = pair
@@ -231,7 +233,7 @@ def test_replies_of_several_are_there_after_an_exchange(
 
 
 @ways
-def test_what_is_wrong_with_one_of_several_is_its_own(
+def test_an_error_of_one_channel_does_not_affect_others(
     pairs: list[tuple[Channel, Channel]], exchange: Exchange
 ) -> None:
     (good, sender), (gone, leaver), (odd, babbler), (late, dawdler) = pairs
@@ -281,7 +283,7 @@ def test_a_large_request_of_several_is_sent_whole_or_is_late(
 
 
 @ways
-def test_what_nobody_asked_is_not_waited_for(
+def test_a_channel_without_a_request_is_not_awaited(
     pairs: list[tuple[Channel, Channel]], exchange: Exchange
 ) -> None:
     (asked, sender), (idle, _) = pairs[:2]
@@ -380,7 +382,7 @@ def test_a_closed_channel_reads_nothing_of_who_has_its_number_now() -> None:
 
 
 @waits
-def test_what_a_signals_handler_raises_goes_through(
+def test_an_exception_of_a_signal_handler_passes_through(
     pair: tuple[Channel, socket.socket], wait: Callable[[Channel], None]
 ) -> None:
     def out_of_time(*_: object) -> None:

@@ -197,7 +197,7 @@ def test_a_fork_is_exact_and_both_go_on(open_worker: Open) -> None:
     assert wait_until(lambda: not is_running(grandchild.pid))
 
 
-def test_a_fork_has_files_of_its_own(open_worker: Open) -> None:
+def test_a_fork_has_its_own_files(open_worker: Open) -> None:
     worker = open_worker()
     reply = worker.call(step("write_file", observe=("file",)))
     assert isinstance(reply, Stepped)
@@ -224,7 +224,7 @@ def test_a_fork_that_crashes_leaves_its_origin(open_worker: Open) -> None:
     assert number(worker, "add") == 8
 
 
-def test_a_session_that_cannot_be_forked_says_so(open_worker: Open) -> None:
+def test_a_session_that_cannot_be_forked_reports_it(open_worker: Open) -> None:
     worker = open_worker(SessionSource("compiler_gym.testing.fakes:UnforkableSession"))
     assert worker.fork() is None
     assert number(worker, "add") == 8
@@ -248,7 +248,7 @@ def test_a_child_that_takes_too_long_is_ended_with_its_own_children(open_worker:
     assert wait_until(lambda: not descendants(worker.pid))
 
 
-def test_what_is_written_after_a_fork_is_none_of_the_copys(open_worker: Open) -> None:
+def test_writes_after_a_fork_do_not_affect_the_copy(open_worker: Open) -> None:
     worker = open_worker(SessionSource("service.broken_sessions:Lingers"))
     fork = worker.fork()
     worker.call(step("write_file"))

@@ -38,7 +38,7 @@ def test_each_text_is_said_once(collector: WarningCollector) -> None:
     assert second.warnings is None
 
 
-def test_what_a_worker_warned_of_is_warned_of_again() -> None:
+def test_warnings_of_a_worker_are_repeated() -> None:
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         give_again([("CompilerGymWarning", "old tool"), ("NoSuchWarning", "of a plug-in")])

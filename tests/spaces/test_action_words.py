@@ -45,7 +45,7 @@ def test_a_name_of_digits_is_a_name() -> None:
         ("²", "no action '²'"),
     ],
 )
-def test_what_names_no_action_is_refused(word: str, message: str) -> None:
+def test_an_unknown_action_is_refused(word: str, message: str) -> None:
     with pytest.raises(InvalidActionError, match=message):
         find_action(PASSES, word)
 

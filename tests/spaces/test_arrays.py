@@ -30,7 +30,7 @@ INT, UINT, FLOAT, BOOL = (np.dtype(name) for name in ("int64", "uint64", "float3
         (np.zeros(2, "bool"), BOOL, (2,)),
     ],
 )
-def test_what_suits_is_an_array_of_that_shape(
+def test_matching_values_become_an_array_of_that_shape(
     value: Any, dtype: np.dtype[Any], axes: tuple[int, ...]
 ) -> None:
     found = make_array(value, dtype, axes)
@@ -60,7 +60,7 @@ def test_what_suits_is_an_array_of_that_shape(
         (np.zeros(2, "bool"), INT, (2,)),
     ],
 )
-def test_what_does_not_suit_is_none(
+def test_unmatching_values_become_none(
     value: Any, dtype: np.dtype[Any], axes: tuple[int, ...]
 ) -> None:
     assert make_array(value, dtype, axes) is None

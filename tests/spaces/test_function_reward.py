@@ -38,7 +38,7 @@ def test_a_copy_goes_on_with_its_own_numbers() -> None:
     assert twin.update([0], [49], {}) == 1.0
 
 
-def test_what_the_function_raises_is_not_hidden() -> None:
+def test_an_exception_of_the_function_is_not_hidden() -> None:
     reward = FunctionReward("share", "size", lambda before, now: before / now)
     reward.start([50], {})
     with pytest.raises(ZeroDivisionError, match="division"):

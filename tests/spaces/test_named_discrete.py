@@ -57,7 +57,7 @@ def test_a_single_action_is_written_alone(space: NamedDiscrete) -> None:
     assert space.to_string(np.array(1)) == "b"
 
 
-def test_text_is_read_whatever_the_blanks(space: NamedDiscrete) -> None:
+def test_text_is_read_with_any_blanks(space: NamedDiscrete) -> None:
     assert space.from_string("a c  c\n b") == [0, 2, 2, 1]
     assert space.from_string("  ") == []
 

@@ -23,7 +23,7 @@ def test_attributes_of_parallel_edges_are_kept() -> None:
     assert [stride for *_, stride in graph.edges(data="stride")] == [0, 8]
 
 
-def test_without_networkx_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_networkx_the_error_gives_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(
         ObservationError, match=r"Tree needs networkx.*`pip install networkx`, or use arrays"

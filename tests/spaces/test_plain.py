@@ -51,7 +51,7 @@ def test_arrays_become_lists_of_the_same_numbers(array: Any) -> None:
     assert to_plain(plain) == plain
 
 
-def test_what_is_plain_already_is_handed_on() -> None:
+def test_plain_values_are_passed_on() -> None:
     value = object()
     assert to_plain(value) is value
     assert to_plain(b"bytes") == b"bytes"
@@ -80,7 +80,7 @@ def test_json_that_holds_no_action_is_refused(space: gymnasium.Space[Any], text:
 
 
 @pytest.mark.parametrize("text", ["", "1", "[", "{}", "null"])
-def test_what_is_no_list_is_refused(text: str) -> None:
+def test_an_invalid_list_is_refused(text: str) -> None:
     with pytest.raises(InvalidActionError, match="expected a JSON list of actions"):
         actions_from_json(Discrete(3), text)
 

@@ -53,7 +53,7 @@ def test_id_is_the_old_name_of_name() -> None:
         assert Reward(id="r") == "r"
 
 
-def test_what_a_subclass_forgets_is_named() -> None:
+def test_a_missing_method_of_a_subclass_is_named() -> None:
     reward = Reward("r")
     reward.reset("benchmark://a/b", {})
     reward.start([], {})

@@ -16,7 +16,7 @@ ITEMS = st.lists(ITEM, min_size=1, max_size=6, unique=True)
 
 
 @given(ITEMS, st.data())
-def test_what_was_written_is_read_as_the_same_text(items: list[str], data: st.DataObject) -> None:
+def test_written_words_are_read_as_the_same_text(items: list[str], data: st.DataObject) -> None:
     words = Words(items, "flag")
     numbers = data.draw(st.lists(st.integers(0, len(items) - 1), max_size=5))
     text = " ".join(items[number] for number in numbers)
@@ -47,7 +47,7 @@ def test_the_first_word_that_belongs_to_no_item_is_named(text: str, found: str) 
         words.find(text)
 
 
-def test_what_is_close_is_proposed() -> None:
+def test_a_close_name_is_proposed() -> None:
     words = Words(["-finline", "-fno-inline"], "flag")
     hint = r"no flag '-finlin'; did you mean '-finline' or '-fno-inline'\?"
     with pytest.raises(UnknownNameError, match=hint):
@@ -57,7 +57,7 @@ def test_what_is_close_is_proposed() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 3, ["-a"], b"-a"])
-def test_what_is_no_text_is_refused(value: Any) -> None:
+def test_an_invalid_text_is_refused(value: Any) -> None:
     words = Words(["-a"], "flag")
     with pytest.raises(InvalidActionError, match="expected text, got"):
         words.find(value)
@@ -65,7 +65,7 @@ def test_what_is_no_text_is_refused(value: Any) -> None:
         words.number(value if not isinstance(value, bytes) else 3)  # type: ignore[arg-type]
 
 
-def test_items_that_cannot_be_told_apart_are_refused() -> None:
+def test_items_that_cannot_be_distinguished_are_refused() -> None:
     with pytest.raises(ValueError, match="each flag must be different: 'a  b' is there twice"):
         Words(["a b", "c", "a  b"], "flag")
     with pytest.raises(ValueError, match="at least one word: one is empty"):

@@ -48,7 +48,7 @@ def test_forms_of_the_number_agree(tmp_path: Path) -> None:
         made.get_observation("unavailable")
 
 
-def test_an_action_without_effect_says_so(tmp_path: Path) -> None:
+def test_an_action_without_effect_reports_it(tmp_path: Path) -> None:
     made = session(tmp_path)
     assert made.apply_action(0) == (False, None, False)
     assert made.apply_action(3) == (False, None, True)
@@ -101,7 +101,7 @@ def test_parameters_are_answered_or_unknown(tmp_path: Path) -> None:
     assert made.handle_session_parameter("fake.other", "x") is None
 
 
-def test_what_is_no_number_and_a_compiler_that_refuses_are_errors(tmp_path: Path) -> None:
+def test_an_invalid_number_and_a_refusing_compiler_are_errors(tmp_path: Path) -> None:
     with pytest.raises(BenchmarkInitError, match="benchmark://fake-v0/x is not a number"):
         FakeSession(tmp_path, SPACES["Safe"], BenchmarkSpec("benchmark://fake-v0/x", b"seven"))
     with pytest.raises(EnvironmentNotSupported, match="no licence"):

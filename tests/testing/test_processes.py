@@ -19,7 +19,7 @@ from compiler_gym.testing import (
 )
 
 
-def test_a_process_runs_until_it_ends_also_if_nobody_waits_for_it() -> None:
+def test_a_zombie_is_not_a_running_process() -> None:
     child = subprocess.Popen(["sleep", "60"])
     assert is_running(child.pid)
     child.kill()

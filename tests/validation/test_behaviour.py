@@ -158,7 +158,7 @@ def test_its_own_path_is_told_as_its_name(tmp_path: Path) -> None:
     ("compared", "verdict"),
     [(Compared.RESULTS, Verdict.OK), (Compared.EVERYTHING, Verdict.FAILED)],
 )
-def test_messages_count_where_they_are_asked_for(
+def test_messages_count_where_they_are_requested(
     compare: Compare, compared: Compared, verdict: Verdict
 ) -> None:
     finding = compare("echo 1; echo so >&2", "echo 1; echo thus >&2", compared=compared)

@@ -80,7 +80,7 @@ def test_a_state_that_cannot_be_replayed_stops_the_climb(
     assert [rung.name for rung in result.rungs] == ["replay"]
 
 
-def test_another_compiler_is_said_and_is_no_failure(state: CompilerEnvState) -> None:
+def test_another_compiler_is_reported_and_not_a_failure(state: CompilerEnvState) -> None:
     result = climb(replace(state, compiler_version="fake 0", reward=-1.0), make_env)
     assert result.okay()
     (replay,) = result.rungs
@@ -157,7 +157,7 @@ def test_a_validation_asks_the_callbacks_of_the_program(
     assert result.benchmark_semantics_validated is (verdict is Verdict.OK)
 
 
-def test_a_program_that_checks_itself_in_a_way_of_its_own_is_asked() -> None:
+def test_a_program_that_checks_itself_in_its_own_way_is_asked() -> None:
     class Doubted(Benchmark):
         def ivalidate(self, env: Any) -> Iterator[ValidationError]:
             yield ValidationError("never right")

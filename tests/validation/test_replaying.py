@@ -62,7 +62,7 @@ def test_a_reward_of_no_known_space_leaves_the_environment_s_own() -> None:
         ),
     ],
 )
-def test_what_differs_is_found(changes: dict[str, Any], found: list[str]) -> None:
+def test_a_difference_is_found(changes: dict[str, Any], found: list[str]) -> None:
     for pair in ((REACHED, replace(REACHED, **changes)), (replace(REACHED, **changes), REACHED)):
         assert [error.type for error in replay_differences(*pair)] == found
 

@@ -53,7 +53,7 @@ def test_a_result_says_in_a_line_what_is_known(state: CompilerEnvState) -> None:
     assert [rung["verdict"] for rung in document["rungs"]] == ["ok", "failed"]
 
 
-def test_what_cannot_be_is_refused(state: CompilerEnvState) -> None:
+def test_impossible_results_are_refused(state: CompilerEnvState) -> None:
     for walltime in (-1.0, float("nan")):
         with pytest.raises(ValueError, match="must be at least 0"):
             ValidationResult(state, walltime)

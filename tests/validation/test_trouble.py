@@ -97,7 +97,7 @@ def test_trouble_of_the_machine_is_unknown(
 
 
 @pytest.mark.parametrize("error", FAULTS, ids=repr)
-def test_what_the_compiler_does_is_a_failure(state: CompilerEnvState, error: Exception) -> None:
+def test_an_error_of_the_compiler_is_a_failure(state: CompilerEnvState, error: Exception) -> None:
     assert not machine_trouble(error)
     result = climb(state, failing(error, at="reset"))
     assert result.actions_replay_failed

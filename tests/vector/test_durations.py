@@ -7,7 +7,7 @@ import pytest
 from compiler_gym.vector.durations import Durations
 
 
-def test_actions_and_rows_are_told_apart() -> None:
+def test_actions_and_rows_are_distinguished() -> None:
     generator = np.random.default_rng(0)
     effort = 10 ** generator.uniform(-5, -3, 20)
     size = np.array([1.0, 3.0, 30.0])

@@ -59,7 +59,7 @@ def test_the_name_of_an_environment_is_what_makes_vectors_of_it() -> None:
         assert [type(env) for env in vector.envs] == [FakeEnv] * 3
 
 
-def test_what_names_nothing_is_not_found() -> None:
+def test_an_unknown_name_is_not_found() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'FakeEnv'"):
         getattr(entry, "FakeEnv")  # noqa: B009 - as Gymnasium does
     with pytest.raises(AttributeError, match="has no attribute 'NoEnv'"):

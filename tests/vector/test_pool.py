@@ -71,7 +71,7 @@ def test_a_crash_is_a_result() -> None:
         assert info["error_type"] == "WorkerCrashedError"
 
 
-def test_what_cannot_be_submitted_is_refused(make_env: Any, envs: list[FakeEnv]) -> None:
+def test_invalid_requests_to_a_pool_are_refused(make_env: Any, envs: list[FakeEnv]) -> None:
     with StepPool() as pool:
         with pytest.raises(InvalidParameterError, match="call submit"):
             pool.next()

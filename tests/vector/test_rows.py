@@ -93,7 +93,7 @@ def test_threads_are_those_of_the_rows_and_end_with_them(envs: list[FakeEnv]) ->
 
 @pytest.mark.parametrize("wrap", WRAPPERS)
 @pytest.mark.parametrize("doing", ["step", "reset"])
-def test_what_is_abandoned_ends_and_its_result_says_so(
+def test_an_abandoned_call_ends_with_a_result_that_reports_it(
     envs: list[FakeEnv], wrap: Wrap, doing: str
 ) -> None:
     rows = Rows([wrap(env) for env in envs])
@@ -112,7 +112,7 @@ def test_what_is_abandoned_ends_and_its_result_says_so(
     rows.close()
 
 
-def test_what_waits_for_a_thread_is_not_begun_after_a_close(envs: list[FakeEnv]) -> None:
+def test_queued_calls_are_not_started_after_a_close(envs: list[FakeEnv]) -> None:
     started, go_on = threading.Event(), threading.Event()
 
     def block() -> None:

@@ -34,7 +34,7 @@ def test_without_a_choice_nothing_is_drawn() -> None:
 
 
 @pytest.mark.parametrize("choice", [[], (), "", "benchmark://fake-v0/7"])
-def test_what_is_no_choice_is_refused(choice: Any) -> None:
+def test_an_invalid_choice_is_refused(choice: Any) -> None:
     with pytest.raises(InvalidParameterError, match="must be a function or a list of programs"):
         make_sampler(choice)
 

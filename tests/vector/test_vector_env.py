@@ -279,7 +279,7 @@ def test_spaces_that_differ_are_refused_and_nothing_is_left() -> None:
         CompilerVectorEnv([make()], max_episode_steps=0)
 
 
-def test_every_row_may_have_a_program_of_its_own(make_vector: MakeVector) -> None:
+def test_every_row_may_have_its_own_program(make_vector: MakeVector) -> None:
     vector = make_vector(3)
     uris = [f"benchmark://fake-v0/{number}" for number in (7, 8, 9)]
     observations, infos = vector.reset(options={"benchmark": uris})
@@ -355,7 +355,7 @@ def test_a_row_that_has_just_begun_again_takes_no_other_actions(make_vector: Mak
 
 
 @pytest.mark.parametrize("wrap", [stand_in(lambda env: env), Counter], ids=["direct", "wrapped"])
-def test_what_one_row_raises_is_raised_when_all_have_answered(wrap: Callable[..., Any]) -> None:
+def test_an_error_in_one_row_is_raised_after_all_have_answered(wrap: Callable[..., Any]) -> None:
     broken = [False] * 3
 
     def make(number: int) -> Any:
@@ -574,7 +574,7 @@ def test_a_reward_is_told_the_same_in_a_vector(make_vector: MakeVector) -> None:
         assert vector.envs[0].episode_reward == alone.episode_reward
 
 
-def test_what_a_reward_raises_is_raised_when_all_have_answered(make_vector: MakeVector) -> None:
+def test_an_error_in_a_reward_is_raised_after_all_have_answered(make_vector: MakeVector) -> None:
     vector = make_vector(3)
     rewards = [Doubled() for _ in range(3)]
     for env, reward in zip(vector.envs, rewards, strict=True):
@@ -655,7 +655,7 @@ def test_every_row_has_its_own_limit(make_vector: MakeVector, mode: AutoresetMod
     assert vector.step([0, 0])[3].tolist() == [False, True]
 
 
-def test_spaces_of_actions_that_change_are_told_in_their_row() -> None:
+def test_spaces_of_actions_that_change_are_reported_in_their_row() -> None:
     ours, theirs = (
         kind(makers(2, action_space="Menu"))  # each action is gone when it was taken
         for kind in (CompilerVectorEnv, SyncVectorEnv)

@@ -68,7 +68,7 @@ def test_a_seed_also_seeds_the_wrappers_own_actions(env: FakeEnv) -> None:
         assert draws[0] == draws[1]
 
 
-def test_observations_are_converted_unless_asked_for_by_name(env: FakeEnv) -> None:
+def test_observations_are_converted_unless_requested_by_name(env: FakeEnv) -> None:
     with Signs(env) as wrapped:
         observation, _ = wrapped.reset(benchmark="fake-v0/7")
         assert observation.tolist() == [1, 1, 1]
@@ -95,7 +95,7 @@ def test_rewards_are_converted_and_added_up(env: FakeEnv) -> None:
         assert wrapped.episode_reward is None
 
 
-def test_a_wrapper_without_its_conversion_says_so(env: FakeEnv) -> None:
+def test_a_wrapper_without_its_conversion_reports_it(env: FakeEnv) -> None:
     for wrapper, method in (
         (ObservationWrapper, "convert_observation"),
         (RewardWrapper, "convert_reward"),

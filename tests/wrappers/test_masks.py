@@ -43,7 +43,7 @@ def test_several_actions_that_did_nothing_are_all_hidden(env: FakeEnv) -> None:
     assert masked.action_masks().sum() == 3
 
 
-def test_what_a_fork_learns_is_known_to_all(env: FakeEnv) -> None:
+def test_masks_learned_by_a_fork_are_shared(env: FakeEnv) -> None:
     masked = ActionMasks(TimeLimit(env, 9))
     masked.reset(benchmark="fake-v0/0")
     with masked.fork() as fork:
@@ -88,7 +88,7 @@ def test_hidden_actions_of_llvm_really_do_nothing() -> None:
                 assert fork.step(int(action))[4]["action_had_no_effect"]
 
 
-def test_what_was_undone_teaches_nothing_of_the_program_before(env: FakeEnv) -> None:
+def test_an_undone_step_teaches_nothing_about_the_earlier_program(env: FakeEnv) -> None:
     masked = ActionMasks(ForkOnStep(env))
     masked.reset(benchmark="fake-v0/0")
     masked.step(0)

@@ -45,7 +45,7 @@ def test_extras_join_each_other_and_any_observation(make_env: Any) -> None:
         assert stack.observation_space.contains(stack.step(1)[0])
 
 
-def test_a_fork_has_a_history_of_its_own(env: FakeEnv) -> None:
+def test_a_fork_has_its_own_history(env: FakeEnv) -> None:
     seeing = ActionHistory(env, 2)
     seeing.reset()
     seeing.step(0)
@@ -54,7 +54,7 @@ def test_a_fork_has_a_history_of_its_own(env: FakeEnv) -> None:
     assert seeing.step(2)[0]["action_history"].tolist() == [0, 2]
 
 
-def test_what_is_asked_for_by_name_comes_as_it_is(env: FakeEnv) -> None:
+def test_a_value_requested_by_name_is_unchanged(env: FakeEnv) -> None:
     stack = StepBudget(ActionHistory(env, 2), 5)
     stack.reset(benchmark="fake-v0/7")
     assert stack.step(0, ["number"])[0] == [8]
@@ -66,7 +66,7 @@ def test_the_same_extra_twice_is_refused(env: FakeEnv) -> None:
         _ = StepBudget(StepBudget(env, 2), 3).observation_space
 
 
-def test_what_makes_no_sense_is_refused(make_env: Any) -> None:
+def test_senseless_options_are_refused(make_env: Any) -> None:
     with pytest.raises(InvalidParameterError, match="length must be at least 1"):
         ActionHistory(make_env(), 0)
     with pytest.raises(InvalidParameterError, match="numbered actions"):

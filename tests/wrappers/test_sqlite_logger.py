@@ -71,7 +71,7 @@ def test_a_crash_is_logged(make_env: Any, tmp_path: Path) -> None:
     assert state is None
 
 
-def test_a_fork_is_a_run_of_its_own(env: FakeEnv, tmp_path: Path) -> None:
+def test_a_fork_is_a_separate_run(env: FakeEnv, tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     logged = SynchronousSqliteLogger(env, path)
     logged.reset()
@@ -123,7 +123,7 @@ def test_rows_of_a_vector_log_to_one_file_and_can_be_forked(make_env: Any, tmp_p
     assert sorted(counts) == [(3,)] * 3 + [(7,)] * 3
 
 
-def test_a_pickled_copy_is_a_run_of_its_own(env: FakeEnv, tmp_path: Path) -> None:
+def test_a_pickled_copy_is_a_separate_run(env: FakeEnv, tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     logged = SynchronousSqliteLogger(env, path)
     logged.reset()
@@ -152,7 +152,7 @@ def test_rows_are_never_replaced(env: FakeEnv, tmp_path: Path) -> None:
     assert rows(path, "SELECT actions FROM Steps") == [("kept",)]
 
 
-def test_a_forked_process_is_a_run_of_its_own(make_env: Any, tmp_path: Path) -> None:
+def test_a_forked_process_is_a_separate_run(make_env: Any, tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     logged = SynchronousSqliteLogger(make_env(isolation="in-process"), path)
     logged.reset()
@@ -172,7 +172,7 @@ def test_a_forked_process_is_a_run_of_its_own(make_env: Any, tmp_path: Path) -> 
     assert sorted(steps) == [("[][0][]",), ("[][1, 1]",)]
 
 
-def test_what_has_no_json_form_is_refused(env: FakeEnv, tmp_path: Path) -> None:
+def test_a_value_without_a_json_form_is_refused(env: FakeEnv, tmp_path: Path) -> None:
     class Graphs(Opaque):
         """Values without a JSON form."""
 

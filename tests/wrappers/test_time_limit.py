@@ -28,7 +28,7 @@ def test_several_actions_count_each(env: FakeEnv) -> None:
     assert limited.multistep([0])[3]
 
 
-def test_an_end_of_its_own_at_the_limit_is_both(make_env: Any) -> None:
+def test_a_natural_end_at_the_limit_is_both(make_env: Any) -> None:
     limited = TimeLimit(make_env(action_space="Behaviours"), 1)
     limited.reset()
     *_, terminated, truncated, info = limited.step(limited.action_space["end"])

@@ -65,7 +65,7 @@ def test_a_fork_can_undo_what_was_done_before_it(env: FakeEnv) -> None:
     assert undoing.elapsed_steps == 0
 
 
-def test_what_was_undone_leaves_no_process(env: FakeEnv) -> None:
+def test_an_undone_step_leaves_no_process(env: FakeEnv) -> None:
     undoing = ForkOnStep(env)
     undoing.reset()
     undoing.step(0)
@@ -105,7 +105,7 @@ def test_a_step_before_which_the_worker_was_lost_can_be_undone(env: FakeEnv) -> 
     assert undoing.actions == [0]
 
 
-def test_what_is_around_goes_back_too(env: FakeEnv) -> None:
+def test_outer_wrappers_are_undone_too(env: FakeEnv) -> None:
     outer = StepBudget(ActionHistory(NoEffectPenalty(TimeLimit(ForkOnStep(env), 4), 1.0), 2))
     outer.reset(benchmark="fake-v0/7")
     outer.step(0)

@@ -132,7 +132,7 @@ def test_a_wrapper_changes_nothing_by_itself(make_env: Any) -> None:
     assert wrapped.commandline_to_actions("add nothing") == [ADD, NOTHING]
 
 
-def test_what_is_set_on_a_wrapper_reaches_the_environment(env: FakeEnv) -> None:
+def test_settings_on_a_wrapper_reach_the_environment(env: FakeEnv) -> None:
     wrapped = TimeLimit(CompilerEnvWrapper(env), 9)
     wrapped.observation_space = "number"
     wrapped.reward_space = None
@@ -169,7 +169,7 @@ def test_a_property_of_the_compilers_own_environment_can_be_set_through_a_wrappe
         assert wrapped.level == 7
 
 
-def test_a_name_that_nobody_has_is_an_attribute_error(env: FakeEnv) -> None:
+def test_an_unknown_name_is_an_attribute_error(env: FakeEnv) -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = TimeLimit(env, 3).no_such_name
 
@@ -288,7 +288,7 @@ class Tenfold(CompilerEnvWrapper):
         return seen, 10 * reward, *rest
 
 
-def test_what_changes_single_steps_is_not_gone_around(env: FakeEnv) -> None:
+def test_wrappers_that_change_single_steps_are_not_bypassed(env: FakeEnv) -> None:
     limited = TimeLimit(Tenfold(env), 9)
     limited.reset(benchmark="fake-v0/7")
     assert limited.step(0)[1] == -10

@@ -31,6 +31,6 @@ def test_a_reward_that_lowers_no_cost_has_none() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "text"), [(200, 150, "-25.0%"), (0, 5, ""), (None, 5, ""), (5, None, "")]
 )
-def test_changes_are_said_in_per_cent(before: float, after: float, text: str) -> None:
+def test_changes_are_reported_in_per_cent(before: float, after: float, text: str) -> None:
     assert change(before, after) == text
     assert number(1234567.0) == "1,234,567"

@@ -53,7 +53,7 @@ def test_an_error_is_a_line_and_the_next_step(
         UnknownNameError("no task 'a'; there are b"),
     ],
 )
-def test_no_general_hint_follows_an_error_that_says_what_to_do(
+def test_no_general_hint_follows_an_error_that_gives_the_fix(
     error: CompilerGymError, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert report_failure(error) == REFUSED
@@ -69,7 +69,7 @@ def test_a_long_error_is_cut_and_markup_in_it_is_text(capsys: pytest.CaptureFixt
     assert len(lines) == 17
 
 
-def test_what_a_compiler_said_is_told_from_its_first_error_on(
+def test_compiler_output_is_shown_from_its_first_error_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     said = [*(["a.c:1:1: warning: old"] * 20), "a.c:9:1: error: no", *(["note"] * 20)]
@@ -79,14 +79,16 @@ def test_what_a_compiler_said_is_told_from_its_first_error_on(
     assert lines[-1] == "  ... 6 lines"
 
 
-def test_what_shows_the_failure_elsewhere_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_command_that_reproduces_the_failure_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     error = CompilerGymError("it crashed")
     error.reproducer = "opt-22 -passes=gvn [a].bc"
     report_failure(error)
     assert "shown by: opt-22 -passes=gvn [a].bc" in capsys.readouterr().err
 
 
-def test_an_error_without_words_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_without_words_reports_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert report_failure(CompilerGymError("")) == REFUSED
     assert "error: failed without a message" in capsys.readouterr().err
 

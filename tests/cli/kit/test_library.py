@@ -23,7 +23,7 @@ def test_the_extra_of_a_missing_library_is_named() -> None:
     assert isinstance(failure.value.__cause__, ModuleNotFoundError)
 
 
-def test_a_library_that_does_not_load_says_why(
+def test_a_library_that_does_not_load_gives_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "half_there.py").write_text("raise ImportError('libfoo.so is gone')\n")

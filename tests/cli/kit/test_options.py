@@ -64,7 +64,7 @@ def hot(oven: Annotated[Oven, Only(["degrees"])] = _OVEN) -> None:
     seen.append(oven)
 
 
-def test_what_is_given_is_set_and_the_rest_is_the_records_own() -> None:
+def test_given_options_are_set_and_others_keep_their_defaults() -> None:
     run(bake, "rye", "--degrees", "90", "--log", "oak", "--log", "elm", "--kg", "1.5", "--quick")
     assert seen == [("rye", Oven(degrees=90, wood=("oak", "elm"), mass=1500), True)]
     run(bake, "rye")
@@ -109,7 +109,7 @@ def buy(bread: Bread = _BREAD) -> None:
     seen.append(bread)
 
 
-def test_what_is_read_from_text_is_refused_as_the_command_line_calls_it() -> None:
+def test_a_bad_text_is_refused_with_the_options_name() -> None:
     run(buy, "--net-weight", "2kg", "--crust", "black")
     assert seen == [Bread(2, Colour.BLACK)]
     with pytest.raises(InvalidParameterError, match=r"^--net-weight must be a weight \(got much"):
@@ -129,13 +129,13 @@ def test_a_record_that_may_be_none_is_none_where_nothing_is_given() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "inf", "nan"])
-def test_what_bounds_nothing_is_refused_as_the_command_line_calls_it(value: str) -> None:
+def test_a_bad_limit_is_refused_with_the_options_name(value: str) -> None:
     with pytest.raises(InvalidParameterError, match=r"--step-seconds must be .*above 0"):
         run(limited, "--step-seconds", value)
     with pytest.raises(InvalidParameterError, match=r"--memory-gib must be .*above 0"):
         run(limited, "--memory-gib", value)
 
 
-def test_what_is_not_given_is_not_handed_on() -> None:
+def test_omitted_options_are_not_passed_on() -> None:
     assert make_arguments(None, None) == {}
     assert make_arguments("Marks", Limits()) == {"action_space": "Marks", "limits": Limits()}

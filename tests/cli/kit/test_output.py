@@ -20,7 +20,7 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_what_json_can_say_stays_what_it_is(value: object) -> None:
+def test_values_with_a_json_form_keep_it(value: object) -> None:
     assert to_plain(value) == value
     assert json.loads(json.dumps(to_plain(value))) == value
 

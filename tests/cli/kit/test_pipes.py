@@ -7,7 +7,7 @@ import sys
 from compiler_gym.cli.kit.pipes import READER_LEFT, leaving_with_the_reader
 
 
-def test_what_is_read_to_its_end_is_as_it_was() -> None:
+def test_complete_output_is_unchanged() -> None:
     with leaving_with_the_reader():
         done = "all"
     assert done == "all"

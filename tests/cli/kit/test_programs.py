@@ -49,7 +49,7 @@ def test_a_path_is_a_file_with_or_without_a_query(
 @pytest.mark.parametrize(
     "name", ["./nothing", "/nowhere/a", "~/nothing", "missing.c", "missing.bc"]
 )
-def test_what_looks_like_a_path_must_be_there(
+def test_a_word_that_looks_like_a_path_must_exist(
     env: CompilerEnv, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -78,6 +78,6 @@ def test_standard_input_is_read_as_what_it_holds(
         (b"int main(void) { return 0; }", ".c"),
     ],
 )
-def test_the_kind_of_a_program_is_told_by_its_contents(contents: bytes, suffix: str) -> None:
+def test_the_kind_of_a_program_is_recognised_by_its_contents(contents: bytes, suffix: str) -> None:
     assert detect_suffix(contents) == suffix
     assert suffix in SUFFIXES.split()

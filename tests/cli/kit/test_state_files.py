@@ -19,7 +19,7 @@ def test_states_come_in_the_order_of_their_files(tmp_path: Path) -> None:
     assert read_states([]) == ([], None)
 
 
-def test_what_stands_before_a_damage_is_kept(tmp_path: Path) -> None:
+def test_rows_before_damage_are_kept(tmp_path: Path) -> None:
     path = Path(write(tmp_path / "s.jsonl", STATES))
     path.write_text(path.read_text()[:-20])
     states, damage = read_states([str(path)])

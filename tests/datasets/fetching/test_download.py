@@ -156,7 +156,7 @@ def test_a_passing_failure_is_tried_again(
     assert waits == [0.5]
 
 
-def test_nobody_listening_and_no_address_are_typed_errors(
+def test_a_refused_connection_and_a_missing_address_are_typed_errors(
     tmp_path: Path, options: DownloadOptions, waits: list[float]
 ) -> None:
     with pytest.raises(DownloadFailed, match=r"cannot connect to 127\.0\.0\.1: Connection refused"):

@@ -26,7 +26,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
             pass
 
 
-def test_a_full_disk_is_told_apart_from_our_own_errors() -> None:
+def test_a_full_disk_is_distinguished_from_our_own_errors() -> None:
     with (
         pytest.raises(
             DatasetInitError, match="cannot x: No space left on device; free some space, or"

@@ -8,7 +8,7 @@ from compiler_gym.datasets.fetching import zstd
 TEXT = b"define i32 @main() { ret i32 0 }\n" * 1000
 
 
-def test_what_is_packed_comes_back_and_damage_is_seen() -> None:
+def test_packing_round_trips_and_damage_is_detected() -> None:
     checked = {zstd.CompressionParameter.checksum_flag: 1}
     packed = zstd.compress(TEXT, options={int(key): one for key, one in checked.items()})
     assert len(packed) < len(TEXT) / 100

@@ -94,7 +94,7 @@ def test_a_program_ended_by_a_signal_says_which() -> None:
     assert run_contained([*SHELL, "kill -SEGV $$"]).exit_status == -11
 
 
-def test_what_cannot_be_started_is_refused(tmp_path: Path) -> None:
+def test_a_program_that_cannot_start_is_refused(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("no program")
     with pytest.raises(BenchmarkInitError, match=r"cannot run .*plain: no such program"):

@@ -65,7 +65,7 @@ def test_a_run_that_fails_is_no_measurement(text: str, reason: str, program: Pat
     ("spec", "reason"),
     [(None, "has no RunSpec"), (RunSpec(()), "RunSpec has no cases")],
 )
-def test_what_nobody_knows_how_to_run_says_so(
+def test_a_program_without_a_run_spec_reports_it(
     spec: RunSpec | None, reason: str, program: Path
 ) -> None:
     runs = MeasuredRuns(spec)

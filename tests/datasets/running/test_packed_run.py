@@ -112,7 +112,7 @@ def test_other_bytes_are_no_run(data: bytes) -> None:
         unpack_run(data)
 
 
-def test_what_no_message_holds_is_refused() -> None:
+def test_a_value_that_no_message_can_hold_is_refused() -> None:
     with pytest.raises(TypeError, match="a run specification cannot contain"):
         pack_run(RunSpec.single(files={"a": object()}))  # type: ignore[dict-item]  # no file
 

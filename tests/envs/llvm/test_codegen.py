@@ -115,7 +115,7 @@ def test_all_options_are_set_at_once(make_env: MakeEnv) -> None:
     assert env.codegen == {}
 
 
-def test_what_is_not_offered_is_refused_and_changes_nothing(
+def test_an_unavailable_choice_is_refused_and_changes_nothing(
     make_env: MakeEnv, mixed: LlvmEnv
 ) -> None:
     before = mixed.observation["IrHash"]

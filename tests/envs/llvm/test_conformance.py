@@ -88,7 +88,7 @@ class TestAnotherMachine(EnvironmentConformance):
     steps = 3
 
 
-def test_a_fork_writes_bitcode_to_a_file_of_its_own() -> None:
+def test_a_fork_writes_bitcode_to_its_own_file() -> None:
     with make("llvm-v0", benchmark="benchmark://cbench-v1/crc32") as env:
         env.reset()
         with env.fork() as fork:

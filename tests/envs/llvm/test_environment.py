@@ -157,7 +157,7 @@ def test_no_actions_are_a_pure_observation(env: LlvmEnv) -> None:
     assert info["action_had_no_effect"]
 
 
-def test_an_action_that_changes_nothing_says_so(env: LlvmEnv) -> None:
+def test_an_action_that_changes_nothing_reports_it(env: LlvmEnv) -> None:
     env.reset()
     mem2reg = env.action_space["mem2reg"]
     assert env.step(mem2reg)[4]["action_had_no_effect"] is False
@@ -287,7 +287,9 @@ def test_the_goal_is_part_of_the_program(make_env: MakeEnv) -> None:
     assert env.state.benchmark == "benchmark://cbench-v1/sha?goal=speed"
 
 
-def test_what_is_written_is_what_is_there(env: LlvmEnv, tmp_path: Path, make_env: MakeEnv) -> None:
+def test_written_bitcode_equals_the_observed_module(
+    env: LlvmEnv, tmp_path: Path, make_env: MakeEnv
+) -> None:
     env.reset()
     env.step(env.action_space["sroa"])
     env.write_ir(tmp_path / "out.ll")
@@ -316,7 +318,7 @@ def test_closing_twice_is_fine_and_reset_opens_again(env: LlvmEnv) -> None:
     assert env.in_episode
 
 
-def test_a_step_before_reset_says_what_to_do(env: LlvmEnv) -> None:
+def test_a_step_before_reset_gives_the_fix(env: LlvmEnv) -> None:
     with pytest.raises(SessionNotFound, match=r"call reset\(\) first"):
         env.step(0)
 

@@ -86,7 +86,7 @@ def _noise(cost: Cost) -> float:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_what_is_as_it_was_at_reset_has_earned_nothing(
+def test_the_state_at_reset_has_earned_nothing(
     env: LlvmEnv, own: dict[str, Benchmark], program: str
 ) -> None:
     _start(env, own, program, None)
@@ -105,7 +105,7 @@ def test_what_is_as_it_was_at_reset_has_earned_nothing(
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_who_reaches_the_baseline_earns_one(
+def test_reaching_the_baseline_earns_one(
     env: LlvmEnv, own: dict[str, Benchmark], program: str
 ) -> None:
     level = "O3" if "speed" in program else "Oz"  # what the marks of the goal make the action do
@@ -126,7 +126,7 @@ def test_who_reaches_the_baseline_earns_one(
 
 
 @pytest.mark.parametrize("cost", ["IrInstructionCount", "ObjectTextSize"])
-def test_who_reaches_what_opt_leaves_without_attributes_earns_one(
+def test_reaching_opts_result_without_attributes_earns_one(
     env: LlvmEnv, own: dict[str, Benchmark], cost: str
 ) -> None:
     # At the goal of speed nothing is marked, so the action is that baseline.

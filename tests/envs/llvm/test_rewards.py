@@ -64,7 +64,7 @@ COSTS = st.lists(st.floats(0.0, 1e6), min_size=1, max_size=8)
 
 
 @given(COSTS)
-def test_what_is_saved_adds_up_and_the_first_look_earns_nothing(costs: list[float]) -> None:
+def test_savings_add_up_and_the_first_look_earns_nothing(costs: list[float]) -> None:
     reward = buildtime_reward()
     reward.reset("benchmark://demo/1", {})
     total = sum(reward.update([0], [[cost]], {}) for cost in costs)
@@ -84,7 +84,7 @@ def test_a_certain_slowdown_costs_and_what_is_earned_is_the_growth() -> None:
     assert reward.update([0], [unknown], {}) == pytest.approx(-math.log(0.5))
 
 
-def test_each_environment_gets_rewards_of_its_own() -> None:
+def test_each_environment_gets_its_own_rewards() -> None:
     one, other = make_rewards(), make_rewards()
     assert [reward.name for reward in one] == [reward.name for reward in other]
     assert not {id(reward) for reward in one} & {id(reward) for reward in other}

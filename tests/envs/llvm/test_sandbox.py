@@ -50,7 +50,7 @@ def test_a_sandbox_that_does_not_work_here_is_refused_at_reset(
         env.reset(benchmark="cbench-v1/crc32")
 
 
-def test_a_program_of_somebody_else_reads_no_file_when_code_is_made(
+def test_an_untrusted_program_reads_no_file_during_code_generation(
     make_env: MakeEnv, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret"

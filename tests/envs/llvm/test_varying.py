@@ -31,7 +31,7 @@ def step(env: CompilerEnv, *names: str) -> None:
         env.step(env.action_space[name])
 
 
-def test_what_varies_is_marked_where_it_is_an_action_and_nowhere_by_default() -> None:
+def test_varying_observations_are_only_marked_with_varying_actions() -> None:
     assert {"newgvn", "gvn-hoist"} <= set(VARYING)
     for spec in ACTION_SPACES:
         if not isinstance(spec.space, CommandlineSpec):

@@ -46,7 +46,7 @@ def test_where_a_plan_is_larger_the_file_is_that_of_clang(make: Make, words: str
     assert not shown or (tree.path / "run.map").read_text() == shown
 
 
-def test_what_is_smaller_is_kept_and_said(make: Make) -> None:
+def test_the_smaller_file_is_kept_and_reported(make: Make) -> None:
     tree = make("parts")
     plain = tree.by(replace(LARGE, name="plain", options={}))
     assert re.search(r"json; -Oz -flto ([\d,]+) \(0\.0 %\)\n", tree.cc("main.o part.o", plain))
@@ -58,7 +58,7 @@ def test_what_is_smaller_is_kept_and_said(make: Make) -> None:
 
 
 @pytest.mark.parametrize("plan", [LARGE, SMALL], ids=["rival", "plan"])
-def test_what_the_linker_prints_is_printed_once(make: Make, plan: BinaryPlan) -> None:
+def test_the_linkers_output_is_printed_once(make: Make, plan: BinaryPlan) -> None:
     tree = make("parts")
     output, errors = tree.run(f"{DRIVER} {tree.by(plan)} main.o part.o -Wl,-Map=-,--trace")
     assert output.count("VMA  ") == 1

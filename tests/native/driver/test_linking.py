@@ -51,7 +51,7 @@ def test_archives_are_linked_as_the_user_says(make: Make, words: str, is_whole: 
 
 @pytest.mark.parametrize("how", [POLICY, RECIPE])
 @pytest.mark.parametrize("own", ["", "-Wl,--no-gc-sections"])
-def test_what_is_used_stays(tmp_path: Path, how: str, own: str) -> None:
+def test_used_sections_stay(tmp_path: Path, how: str, own: str) -> None:
     tree = Tree(tmp_path)
     kinds = ["used", "used, retain", 'used, section("plain")', 'used, retain, section("info")']
     text = "".join(

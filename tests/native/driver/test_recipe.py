@@ -84,7 +84,7 @@ def test_a_cache_that_cannot_be_written_only_costs_time(driver: Driver) -> None:
         assert driver.run("./a.out", status=7) == ("", "")
 
 
-def test_what_changes_is_described_anew(driver: Driver) -> None:
+def test_a_changed_recipe_is_described_again(driver: Driver) -> None:
     driver.asked()
     (driver.path / "small.json").touch()
     assert driver.run("bin/compiler-gym-cc --policy small.json -c x.c", status=2)[1] == (
@@ -96,7 +96,7 @@ def test_what_changes_is_described_anew(driver: Driver) -> None:
     assert driver.asked() == []
 
 
-def test_what_the_library_refuses_it_explains_once(driver: Driver) -> None:
+def test_a_refusal_by_the_library_is_explained_once(driver: Driver) -> None:
     driver.write({"bin/compiler-gym": "#!/bin/sh\necho error: no such policy >&2\nexit 3\n"})
     for line in ("-c x.c", "x.c"):
         words = f"bin/compiler-gym-cc --policy small.json {line}"

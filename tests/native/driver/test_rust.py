@@ -45,9 +45,7 @@ def test_a_whole_program_is_compared_with_the_code_of_rustc(tree: Tree) -> None:
     [f"{MODULE} {LTO} libproc_macro-0e.rlib libcore-60.rlib",
      f"{MODULE} {LTO.replace('O2', 'O0')} libcore-60.rlib"],
 )  # fmt: skip
-def test_what_runs_only_in_the_build_is_linked_natively_without_a_word(
-    tree: Tree, words: str
-) -> None:
+def test_build_time_programs_are_linked_natively_without_a_message(tree: Tree, words: str) -> None:
     assert linked(tree, words) == ""
 
 

@@ -72,7 +72,7 @@ def test_observations_are_known_all_or_none() -> None:
         assert cache.observe(b"1", ["a"]) is None
 
 
-def test_what_was_learned_first_stays() -> None:
+def test_the_first_stored_value_stays() -> None:
     with TranspositionCache() as cache:
         cache.learn_observations(b"0", [("a", 1)])
         cache.learn_observations(b"0", [("a", 2), ("b", 3)])
@@ -103,7 +103,7 @@ def test_states_are_counted_and_bounded() -> None:
 
 
 @pytest.mark.parametrize("write", [TranspositionCache.flush, TranspositionCache.close])
-def test_what_was_learned_is_in_the_file(
+def test_stored_values_are_in_the_file(
     tmp_path: Path, write: Callable[[TranspositionCache], None]
 ) -> None:
     path = tmp_path / "cache.db"
@@ -130,7 +130,7 @@ def test_a_closed_cache_still_knows_what_is_in_memory(tmp_path: Path) -> None:
         assert other.follow(b"3", [1]) == ([], b"3"), "it was not written"
 
 
-def test_a_cache_that_nobody_holds_writes_the_rest(tmp_path: Path) -> None:
+def test_a_collected_cache_writes_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "cache.db"
     cache = TranspositionCache(path)
     chain(cache)

@@ -79,7 +79,7 @@ with TranspositionCache(sys.argv[1]) as other:
 """
 
 
-def test_what_waits_is_written_at_exit_by_the_process_that_learned_it(tmp_path: Path) -> None:
+def test_pending_rows_are_written_at_exit_by_their_own_process(tmp_path: Path) -> None:
     path = tmp_path / "cache.db"
     done = subprocess.run([sys.executable, "-c", _FORK, str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -89,7 +89,7 @@ def test_what_waits_is_written_at_exit_by_the_process_that_learned_it(tmp_path: 
     disk.close()
 
 
-def test_what_waits_is_written_when_a_cache_is_collected(tmp_path: Path) -> None:
+def test_pending_rows_are_written_when_a_cache_is_collected(tmp_path: Path) -> None:
     cache = TranspositionCache(tmp_path / "cache.db")
     cache.learn(b"1", 0, STEP)
     del cache

@@ -84,7 +84,7 @@ def test_a_fork_outlives_what_it_would_have_copied(cache: TranspositionCache) ->
                 assert fork.multistep([1, 0])[0] == 2 * number + 3
 
 
-def test_forks_that_nobody_has_may_be_collected_while_another_is_made(
+def test_dropped_forks_may_be_collected_while_another_is_made(
     monkeypatch: pytest.MonkeyPatch, cache: TranspositionCache
 ) -> None:
     copy_of = LazySession.fork_parent
@@ -253,7 +253,7 @@ def test_a_parent_that_goes_on_is_copied_first(family: Family) -> None:
     assert len({pid_of(member) for member in (lazy, *forks)}) == 4
 
 
-def test_a_fork_that_nobody_asks_needs_no_session(forkable: Family) -> None:
+def test_an_unused_fork_needs_no_session(forkable: Family) -> None:
     lazy = forkable.first()
     number(lazy, ADD)
     asleep, awake = forkable.fork(lazy), forkable.fork(lazy)
@@ -316,7 +316,7 @@ def test_a_fork_of_a_session_that_was_lost_is_replayed(family: Family, asks: str
     assert family.opened == 2
 
 
-def test_a_family_of_forks_is_exact_whoever_goes_first(family: Family) -> None:
+def test_a_family_of_forks_is_exact_in_any_order(family: Family) -> None:
     lazy = family.first()
     number(lazy, ADD)
     child = family.fork(lazy)
@@ -341,7 +341,7 @@ def test_a_family_of_forks_is_exact_whoever_goes_first(family: Family) -> None:
     st.sampled_from([FAKE, UNFORKABLE]),
 )
 @settings(max_examples=examples(25))
-def test_whatever_happens_in_a_family_each_has_its_own_number(
+def test_each_fork_of_a_family_has_its_own_number(
     events: list[tuple[str, int, int]], session: str
 ) -> None:
     effects: dict[int, Callable[[int], int]] = {
@@ -388,7 +388,9 @@ def test_actions_that_wait_are_applied_once_for_all_forks(forkable: Family) -> N
     assert number(second) == number(lazy) == number(first) == 8
 
 
-def test_a_session_that_is_lost_before_it_catches_up_for_a_fork_says_so(forkable: Family) -> None:
+def test_a_session_that_is_lost_before_it_catches_up_for_a_fork_reports_it(
+    forkable: Family,
+) -> None:
     lazy = forkable.first()
     number(lazy)
     lazy.spare(ADD)
@@ -413,7 +415,7 @@ def test_after_a_change_without_history_a_copy_is_a_fork_at_once(forkable: Famil
     assert forkable.opened == 1
 
 
-def test_what_cannot_be_copied_after_such_a_change_is_said_to_be_so() -> None:
+def test_state_that_cannot_be_copied_is_reported() -> None:
     family = Family(UNFORKABLE)
     try:
         lazy = family.first()
@@ -434,7 +436,7 @@ def test_a_closed_session_takes_no_work(family: Family) -> None:
         number(lazy)
 
 
-def test_what_cannot_be_opened_is_raised_at_the_end_and_may_be_tried_again() -> None:
+def test_a_failed_opening_is_raised_at_the_end_and_can_be_retried() -> None:
     is_there = [False]
 
     def open_one() -> Connection:

@@ -6,7 +6,7 @@ from compiler_gym.service.caching.memory import Memory, Transition, estimate_siz
 STEP = Transition(b"2", False, False)
 
 
-def test_what_was_learned_is_known() -> None:
+def test_stored_transitions_are_found() -> None:
     memory = Memory(1 << 20)
     memory.add_transition(b"1", 7, STEP)
     memory.add_observation(b"1", "Size", 12)
@@ -17,7 +17,7 @@ def test_what_was_learned_is_known() -> None:
     assert memory.observations(b"2") == {}
 
 
-def test_what_was_used_longest_ago_makes_room() -> None:
+def test_the_least_recently_used_entry_is_evicted() -> None:
     memory = Memory(4000)
     for number in range(50):
         memory.add_transition(bytes([number]), 0, STEP)

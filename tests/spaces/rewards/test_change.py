@@ -18,7 +18,7 @@ def test_the_direction_is_chosen(falls: bool, earned: list[float]) -> None:
     assert [reward.update([0], [speed], {}) for speed in (2.5, 4.5, 4.0)] == earned
 
 
-def test_what_was_not_seen_is_asked_for_once() -> None:
+def test_an_unseen_value_is_requested_once() -> None:
     reward = ChangeReward("change", "speed", initial="first", deterministic=False)
     reward.reset("benchmark://demo/1", {})
     assert reward.update([0], [5.0], {"first": 2.0}) == 3

@@ -37,7 +37,7 @@ def earned(reward: CostReward, start: float, costs: list[int], seen: Seen) -> li
 
 
 @given(st.integers(0, 1000), COSTS)
-def test_an_episode_earns_what_it_saved_whatever_the_way(start: int, costs: list[int]) -> None:
+def test_an_episode_earns_its_saving_on_any_path(start: int, costs: list[int]) -> None:
     reward = CostReward("saved", **PROPERTIES)  # type: ignore[arg-type]  # of several types
     assert sum(earned(reward, start, costs, Seen(size0=start))) == start - costs[-1]
 

@@ -39,14 +39,14 @@ CLANG = "clang-22 -O2 -fuse-ld=lld"
         (b"!<arch>\n", "contains no ELF file"),
     ],
 )
-def test_what_is_not_elf_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_a_file_that_is_not_elf_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
     with pytest.raises(ProjectError, match=reason):
         measure_file(path)
 
 
-def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
+def test_unreadable_input_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, reason in (("", "is a folder"), ("none", "No such file"), ("pipe", "a pipe or")):
         with pytest.raises(ProjectError, match=reason):

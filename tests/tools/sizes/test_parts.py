@@ -82,7 +82,7 @@ def test_parts_are_those_of_the_sections(build: Build) -> None:
     assert parts[Part.DEBUG].loaded == 0 < parts[Part.DEBUG].total
 
 
-def test_strings_are_told_from_other_constants(build: Build) -> None:
+def test_strings_are_distinguished_from_other_constants(build: Build) -> None:
     text = "x" * 500
     source = f"""
         extern int puts(const char *);
@@ -94,7 +94,7 @@ def test_strings_are_told_from_other_constants(build: Build) -> None:
     assert 300 <= parts[Part.CONSTANTS].loaded < 300 + 100
 
 
-def test_what_follows_the_last_section_is_not_padding(build: Build, tmp_path: Path) -> None:
+def test_bytes_after_the_last_section_are_not_padding(build: Build, tmp_path: Path) -> None:
     path = tmp_path / "more"
     path.write_bytes(build("c", "gcc -O2").read_bytes() + b"\0" * 5000)
     assert measure_file(path).parts[Part.OTHER] == PartSize(0, 5000)

@@ -25,7 +25,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_what_the_program_cannot_reach_is_found(build: Build, command: str) -> None:
+def test_unreachable_code_is_found(build: Build, command: str) -> None:
     analysis = analyse(build(SOURCE, command))
     live = dict(zip(analysis.names, find_live(analysis).tolist(), strict=True))
     names = ("main", "called", "pointed", "unused", "only_by_unused")
@@ -33,7 +33,7 @@ def test_what_the_program_cannot_reach_is_found(build: Build, command: str) -> N
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_call_is_told_from_a_use_of_the_address(build: Build, command: str) -> None:
+def test_a_call_is_distinguished_from_a_use_of_the_address(build: Build, command: str) -> None:
     analysis = analyse(build(SOURCE, command))
     assert analysis.references is not None
     pointers = set(analysis.items.find(analysis.references.pointers).tolist())

@@ -35,7 +35,7 @@ def test_a_size_is_a_number_with_a_unit(text: str, size: int) -> None:
         "1.500,5", "1,50,000", ",5MB", "1,5", "\uff11\uff15", "9" * 400,
     ],
 )  # fmt: skip
-def test_what_is_not_a_size_is_refused(text: str) -> None:
+def test_an_invalid_size_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError, match="give a number of bytes, such as 200kB"):
         parse_size(text)
 

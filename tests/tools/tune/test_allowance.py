@@ -32,7 +32,7 @@ def test_time_runs_from_the_beginning_of_the_work() -> None:
     assert allowance.seconds_left == 0
 
 
-def test_somebody_may_stop_it() -> None:
+def test_the_caller_can_stop_it() -> None:
     stopped = False
     allowance = Allowance(seconds=100, is_stopped=lambda: stopped)
     assert not allowance.is_over

@@ -42,7 +42,7 @@ def build(tree: Path, plan: BuildPlan, tuner: SimpleTuner) -> list[str]:
     return said
 
 
-def test_what_is_planned_is_made_so(tmp_path: Path) -> None:
+def test_a_plan_is_applied(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     tuner = SimpleTuner("-Os")
     assert build(tree, PLAN, tuner) == []
@@ -51,7 +51,7 @@ def test_what_is_planned_is_made_so(tmp_path: Path) -> None:
     assert made.stdout == b"2\n"
 
 
-def test_sources_that_changed_are_told(tmp_path: Path) -> None:
+def test_sources_that_changed_are_reported(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     sources = (SourceFile("main.c", "0" * 64),)
     plan = BuildPlan("simple 2", "size", "1.0", (BinaryPlan("program", "simple", sources=sources),))
@@ -79,7 +79,7 @@ def test_a_failure_leaves_the_compilers_own(tmp_path: Path) -> None:
     subprocess.run([tree / "program"], check=True)
 
 
-def test_what_grew_is_not_used(tmp_path: Path) -> None:
+def test_a_larger_result_is_not_used(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     larger = BuildPlan(
         "simple 1", "size", "1.0",
@@ -89,7 +89,7 @@ def test_what_grew_is_not_used(tmp_path: Path) -> None:
     assert "would make the file larger" in said
 
 
-def test_an_object_of_unknown_origin_is_told(tmp_path: Path) -> None:
+def test_an_object_of_unknown_origin_is_reported(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     subprocess.run(["cc", "-c", "main.c", "-DNEVER_COMPILED_HERE", "-O2"], cwd=tree, check=True)
     subprocess.run(["cc", "main.o", "twice.c", "-o", "program"], cwd=tree, check=True)
@@ -111,7 +111,7 @@ def test_a_note_that_is_damaged_or_of_another_file_is_no_origin(tmp_path: Path) 
     assert said == ["plan not applied to program: no object was compiled with it: rebuild all"]
 
 
-def test_the_driver_is_told_in_lists_of_words(
+def test_the_driver_receives_lists_of_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "7")  # of this build, not of the next

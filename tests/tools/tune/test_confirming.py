@@ -36,6 +36,6 @@ def test_a_result_that_loses_says_so_first(tmp_path: Path, *, is_slower: bool, p
     assert judged.speed["speedup"] == 1.5
 
 
-def test_without_such_a_run_nothing_is_told(tmp_path: Path) -> None:
+def test_without_such_a_run_nothing_is_reported(tmp_path: Path) -> None:
     made = found(tmp_path / "a", tmp_path / "b")
     assert confirm_result(made, subject(tmp_path, None)) == made

@@ -67,7 +67,7 @@ def test_a_file_that_is_gone_is_worse_and_one_more_is_not() -> None:
     assert not compare_plans(one, two).is_worse
 
 
-def test_other_settings_are_told() -> None:
+def test_other_settings_are_reported() -> None:
     found = compare_plans(plan(), replace(plan(), compiler="llvm 23"))
     assert found.settings == {"compiler": ("llvm 22", "llvm 23")}
 

@@ -45,7 +45,7 @@ def test_a_gain_is_what_the_file_grows_by_without_one_decision(subject: TuningSu
     assert gains["flag -Os"] != 0
 
 
-def test_what_the_linker_is_told_is_measured_first(subject: TuningSubject) -> None:
+def test_linker_options_are_measured_first(subject: TuningSubject) -> None:
     builds: list[tuple[str, ...]] = []
 
     class Watched(SimpleTuner):
@@ -68,7 +68,7 @@ class _Broken(SimpleTuner):
         return super().build(binary, plan, folder, jobs=jobs)
 
 
-def test_what_does_not_build_alone_has_no_gain(subject: TuningSubject) -> None:
+def test_a_decision_that_does_not_build_alone_has_no_gain(subject: TuningSubject) -> None:
     found = SimpleTuner("-Os", "-DNEEDED").tune(subject)
     assert list(measure_gains(found, _Broken(), subject)) == ["flag -Os"]
 

@@ -50,7 +50,7 @@ def everything(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_what_is_handed_over_can_be_made_again(request_: Request) -> None:
+def test_a_result_can_be_reproduced(request_: Request) -> None:
     before = everything(request_.project)
     (result,) = TuningJob(request_, SimpleTuner("-O1")).run()
     out = request_.output
@@ -143,7 +143,7 @@ def test_a_project_that_is_configured_is_configured_again_in_the_copy(
     assert everything(project) == before
 
 
-def test_what_cmake_tries_a_compiler_with_is_not_listed(request_: Request) -> None:
+def test_cmakes_test_programs_are_not_listed(request_: Request) -> None:
     text = "make && mkdir -p b/CMakeFiles/3 && $CC -O0 main.c twice.c -o b/CMakeFiles/3/a.out"
     job = TuningJob(
         replace(request_, build=("sh", "-ec", text), binaries=("program",)), SimpleTuner()
@@ -215,7 +215,7 @@ def test_binaries_are_chosen_by_name_or_size(request_: Request) -> None:
         TuningJob(replace(named, binaries=("absent",)), SimpleTuner()).run()
 
 
-def test_a_build_that_makes_nothing_says_what_to_do(request_: Request) -> None:
+def test_a_build_that_makes_nothing_gives_the_fix(request_: Request) -> None:
     with pytest.raises(ProjectError, match="built already, clean it"):
         TuningJob(replace(request_, build=("true",)), SimpleTuner()).run()
 
@@ -277,7 +277,7 @@ def test_a_build_that_names_the_project_by_its_whole_path_is_refused_or_told(
                for note in result.found.notes)  # fmt: skip
 
 
-def test_a_test_that_writes_to_the_project_is_told(
+def test_a_test_that_writes_to_the_project_is_reported(
     request_: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protecting, "_tool", lambda: None)
@@ -292,7 +292,7 @@ def test_a_test_that_writes_to_the_project_is_told(
     assert any(text.startswith("left in ") and "itself changed" in text for text in told)
 
 
-def test_what_is_linked_outside_the_project_is_not_tuned(request_: Request, tmp_path: Path) -> None:
+def test_binaries_outside_the_project_are_not_tuned(request_: Request, tmp_path: Path) -> None:
     text = f"make && $CC -O0 main.c twice.c -o {tmp_path}/elsewhere"
     (result,) = TuningJob(replace(request_, build=("sh", "-ec", text)), SimpleTuner()).run()
     assert result.binary.name == "program"
@@ -341,7 +341,7 @@ class _Missing(SimpleTuner):
         raise ProjectError("no compiler here")
 
 
-def test_what_fails_before_the_build_leaves_nothing(request_: Request) -> None:
+def test_a_failure_before_the_build_leaves_nothing(request_: Request) -> None:
     with pytest.raises(ProjectError, match="no compiler"):
         TuningJob(request_, _Missing()).run()
     assert not request_.output.exists()

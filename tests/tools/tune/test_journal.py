@@ -7,7 +7,7 @@ from pathlib import Path
 from compiler_gym.tools.tune import Journal, Tried
 
 
-def test_what_was_tried_is_read_again(tmp_path: Path) -> None:
+def test_tried_candidates_are_read_back(tmp_path: Path) -> None:
     first = Journal(tmp_path / "tried.jsonl", "key")
     first.add("stage", Tried(("a", "b"), 12.0))
     first.add("stage", Tried((), math.inf))
@@ -17,7 +17,7 @@ def test_what_was_tried_is_read_again(tmp_path: Path) -> None:
     assert again.cost(("b",)) is None
 
 
-def test_another_program_has_a_journal_of_its_own(tmp_path: Path) -> None:
+def test_another_program_has_its_own_journal(tmp_path: Path) -> None:
     Journal(tmp_path / "tried.jsonl", "one").add("stage", Tried(("a",), 1.0))
     assert list(Journal(tmp_path / "tried.jsonl", "two").iterate_tried()) == []
 

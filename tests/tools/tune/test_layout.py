@@ -85,7 +85,7 @@ def test_old_loaders_get_no_packed_relocations() -> None:
 @pytest.mark.parametrize(
     "words", [("-Wl,--build-id=sha1",), ("-Wl,--build-id",), ("-Wl,-z,now,--build-id=md5",)]
 )
-def test_what_the_build_asks_for_stays(words: tuple[str, ...]) -> None:
+def test_options_of_the_build_stay(words: tuple[str, ...]) -> None:
     chosen = choose_layout(binary(*words), compiler=CLANG, old_loaders=True)
     assert "-Wl,--build-id=none" not in chosen
     assert "-Wl,--hash-style=gnu" in chosen
@@ -96,6 +96,6 @@ def test_nothing_that_protects_is_given_up() -> None:
         assert not any(word in option for option in LAYOUT)
 
 
-def test_unwind_tables_go_only_where_the_user_says_so() -> None:
+def test_unwind_tables_are_removed_only_on_request() -> None:
     assert choose_unwinding(binary(), is_dispensable=False) == []
     assert choose_unwinding(binary(), is_dispensable=True) == [NO_UNWINDING]

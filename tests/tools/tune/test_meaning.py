@@ -8,7 +8,7 @@ from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
 
-def test_decisions_and_passes_are_told(tmp_path: Path) -> None:
+def test_decisions_and_passes_are_reported(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project")
     request = Request(("make",), project, tmp_path / "out", seconds=1.0)
     tuner = SimpleTuner("-O1", passes="-fno-inline")

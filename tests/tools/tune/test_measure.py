@@ -44,7 +44,7 @@ def test_compressed_is_what_zstd_leaves(stripped: Path) -> None:
     assert abs(Measure.COMPRESSED.of(stripped) - len(made)) < 32
 
 
-def test_what_takes_time_is_measured_on_demand(stripped: Path) -> None:
+def test_slow_measurements_are_made_on_demand(stripped: Path) -> None:
     usual = sizes_by_measure(stripped, Measure.LOADED)
     assert set(usual) == {"text", "loaded", "total"}
     packed = sizes_by_measure(stripped, Measure.COMPRESSED)

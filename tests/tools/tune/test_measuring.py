@@ -47,7 +47,7 @@ def test_an_interrupt_of_the_terminal_does_not_reach_the_users_commands(tmp_path
     assert run_check('test "$(cut -d" " -f5 /proc/$$/stat)" = $$', tmp_path).status == 0
 
 
-def test_the_last_lines_are_told_and_where_all_of_them_are(tmp_path: Path) -> None:
+def test_the_last_lines_are_reported_and_where_all_of_them_are(tmp_path: Path) -> None:
     log = tmp_path / "check.log"
     outcome = run_check("seq 5000; echo; echo why >&2; exit 3", tmp_path, log=log)
     assert outcome.status == 3

@@ -95,7 +95,7 @@ def test_bars_are_never_wider_than_their_place() -> None:
     assert max(map(float, widths)) == 100
 
 
-def test_a_result_that_is_not_better_says_so() -> None:
+def test_a_result_that_is_not_better_reports_it() -> None:
     text = read(page(with_binary(is_better=False, decisions=(), taken_back=()))).text
     assert "Found nothing better than clang -Oz -flto" in text
     assert "Gain from each decision" not in text
@@ -107,7 +107,7 @@ def test_speed_is_shown_with_its_confidence() -> None:
     assert "1.050 times as fast as clang -Oz -flto (95 % interval 1.020 to 1.081)" in text
 
 
-def test_a_decision_is_told_in_a_sentence_with_a_link() -> None:
+def test_a_decision_is_reported_in_a_sentence_with_a_link() -> None:
     decision = ReportedDecision("option x=1", 4, "Does <this>.", "https://example.org/a?b&c")
     text = page(with_binary(decisions=(decision,), steps={"sroa": "Splits structures."}))
     assert 'Does &lt;this&gt;. <a href="https://example.org/a?b&amp;c">More</a>' in text

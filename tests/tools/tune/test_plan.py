@@ -47,7 +47,7 @@ def test_a_plan_is_read_as_it_was_written(
         ('version = 1\ncompiler = 3\ngoal = ""\nmade_by = ""\nbinaries = []', "compiler"),
     ],
 )
-def test_what_is_no_plan_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_plan_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "tuned.toml").write_text(text)
     with pytest.raises(PlanError, match=said):
         read_plan(tmp_path / "tuned.toml")

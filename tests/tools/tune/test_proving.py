@@ -44,7 +44,7 @@ def test_passes_that_break_it_together_all_go(request_: Request) -> None:
     assert name == "passes (pass 1 of 3: -DADDED=1 fails)"
 
 
-def test_what_is_left_is_never_larger_than_the_rival(request_: Request) -> None:
+def test_the_result_is_never_larger_than_the_rival(request_: Request) -> None:
     tuner = SimpleTuner("-DADDED=1", "-falign-functions=4096")
     (result,) = TuningJob(request_, tuner).run()
     assert result.taken_back == ("flag -DADDED=1",)

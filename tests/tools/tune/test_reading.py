@@ -96,7 +96,7 @@ def evil() -> list[tuple[str, BuildPlan]]:
     return found
 
 
-def test_what_no_tuner_decides_is_refused_by_name(tmp_path: Path) -> None:
+def test_unknown_decisions_are_refused_by_name(tmp_path: Path) -> None:
     for named, plan in evil():
         path = write_plan(tmp_path / "tuned.toml", plan)
         with pytest.raises(PlanError, match=r"tuned\.toml: ") as caught:
@@ -106,7 +106,7 @@ def test_what_no_tuner_decides_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("binary", [PROGRAM, SMALL, FAST, replace(FAST, profile="")])
-def test_what_a_tuner_decides_is_read(tmp_path: Path, binary: BinaryPlan) -> None:
+def test_decisions_of_a_tuner_are_read(tmp_path: Path, binary: BinaryPlan) -> None:
     plan = BuildPlan(LLVM, "size", "1", (binary,))
     (found,) = read_plan(write_plan(tmp_path / "tuned.toml", plan)).binaries
     assert found.decisions() == binary.decisions()
@@ -126,7 +126,7 @@ def test_a_plan_that_was_never_a_file_is_refused_where_it_would_be_used(tmp_path
     assert not (tmp_path / "made").exists()
 
 
-def test_a_journal_that_somebody_else_wrote_is_refused(tmp_path: Path) -> None:
+def test_a_journal_of_unknown_origin_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tried.jsonl"
     path.write_text(
         '{"key": "k", "cost": 3.0, "stage": "", "actions": ["-fplugin=x.so"]}\n'
@@ -143,7 +143,7 @@ def test_a_journal_that_somebody_else_wrote_is_refused(tmp_path: Path) -> None:
     assert [tried.cost for tried in Journal(path, "k").iterate_tried()] == [3.0, 4.0]
 
 
-def test_a_plan_for_an_unknown_compiler_is_read_and_applied_by_nobody(tmp_path: Path) -> None:
+def test_a_plan_for_an_unknown_compiler_can_be_read(tmp_path: Path) -> None:
     plan = BuildPlan("other 1", "size", "1", (BinaryPlan("a", "m", flags=("-x",)),))
     assert read_plan(write_plan(tmp_path / "tuned.toml", plan)) == plan
 

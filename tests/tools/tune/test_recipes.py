@@ -76,9 +76,7 @@ def test_an_unknown_one_is_refused_by_name() -> None:
         ('passes = "default<Oz>"', 'passes = "print<alias-sets>"', "print<alias-sets>"),
     ],
 )
-def test_what_no_tuner_decides_is_refused(
-    tmp_path: Path, old: str, new: str, complaint: str
-) -> None:
+def test_unknown_decisions_are_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     assert old in TEXT
     with pytest.raises(PlanError, match=complaint):
         read_recipe(write(tmp_path, TEXT.replace(old, new)))

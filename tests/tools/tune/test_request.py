@@ -45,7 +45,7 @@ def test_other_words_are_refused(name: str) -> None:
         read(f"--{name}", "soon")
 
 
-def test_what_decides_is_plain() -> None:
+def test_the_deciding_options_are_plain_values() -> None:
     request = Request(("make",), Path("/project"), goal=Goal.SPEED, seed=3)
     assert request.decides() == {
         "build": ["make"], "project": "/project", "goal": "speed", "seed": 3,

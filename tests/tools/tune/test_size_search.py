@@ -66,19 +66,19 @@ def search(folder: Path, words: Words, compilations: int = 100, jobs: int = 1) -
     return SizeSearch(words, Allowance(compilations=compilations), journal, jobs=jobs)
 
 
-def test_what_helps_is_kept_and_the_rest_is_not(tmp_path: Path) -> None:
+def test_only_helpful_decisions_are_kept(tmp_path: Path) -> None:
     found = search(tmp_path, Words("bad", "idle", "better", "broken"))
     assert found.run() == Tried(("better", "start"), 80)
     assert found.first == 100
 
 
-def test_what_is_no_longer_missed_is_dropped(tmp_path: Path) -> None:
+def test_a_decision_that_saves_nothing_any_more_is_dropped(tmp_path: Path) -> None:
     words = Words("good", "bad", "bad", "bad", "better")
     assert search(tmp_path, words).run().actions == ("better", "start")
     assert ("better", "good", "start") in words.measured
 
 
-def test_what_helped_a_worse_state_is_tried_again_from_the_best(tmp_path: Path) -> None:
+def test_decisions_that_helped_a_worse_state_are_retried_from_the_best(tmp_path: Path) -> None:
     words = Words("good", "better")
     search(tmp_path, words).run()
     assert ("better", "good", "start") in words.measured
@@ -99,7 +99,7 @@ def test_an_interrupt_keeps_the_best(tmp_path: Path) -> None:
     assert found.run() == Tried(("good", "start"), 90)
 
 
-def test_what_another_search_found_is_measured_once(tmp_path: Path) -> None:
+def test_the_result_of_another_search_is_measured_once(tmp_path: Path) -> None:
     words = Words()
     found = search(tmp_path, words)
     for _ in range(2):
@@ -128,7 +128,7 @@ def test_any_number_of_threads_tries_the_same(tmp_path: Path) -> None:
     assert tried[0] == tried[1]
 
 
-def test_what_is_under_way_is_not_forgotten(tmp_path: Path) -> None:
+def test_pending_candidates_are_not_lost(tmp_path: Path) -> None:
     words = Words("bad", "good", "better", "idle", "broken")
     search(tmp_path, words).run()
     assert ("better", "start") in words.kept
@@ -169,7 +169,7 @@ def test_a_larger_budget_goes_on_where_a_smaller_one_ends_and_is_never_worse(
 
 
 @given(st.permutations(MOVES), st.integers(1, 40), st.integers(1, 40))
-def test_what_is_stopped_early_is_never_better_than_what_goes_on(
+def test_a_stopped_search_is_never_better_than_a_longer_one(
     moves: list[str], after: int, more: int
 ) -> None:
     costs: list[float] = []

@@ -23,7 +23,7 @@ def test_texts_keep_their_structure_more_often_than_not() -> None:
     assert sum(text.count(b"\n") >= 3 for text in changed) > 200
 
 
-def test_what_is_made_is_cut_where_it_gets_too_long() -> None:
+def test_generated_contents_are_cut_at_the_limit() -> None:
     long = b"1 2\n" * (MOST_BYTES // 2)
     assert all(len(mutate_contents(long, Draw(str(n)))) <= MOST_BYTES for n in range(40))
 
@@ -51,5 +51,5 @@ def test_a_fraction_stays_a_number() -> None:
 @pytest.mark.parametrize(
     ("data", "verdict"), [(b"", True), (b"plain", True), (b"\x89PNG", False), (b"a\0b", False)]
 )
-def test_a_text_is_told_by_its_beginning(data: bytes, *, verdict: bool) -> None:
+def test_a_text_is_recognised_by_its_beginning(data: bytes, *, verdict: bool) -> None:
     assert is_text(data) is verdict

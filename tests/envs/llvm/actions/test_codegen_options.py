@@ -49,7 +49,7 @@ def test_of_several_choices_of_an_option_the_last_counts() -> None:
 
 
 @pytest.mark.parametrize("numbers", [[], [0], [-1] * len(OPTIONS), [99] * len(OPTIONS)])
-def test_what_are_no_numbers_of_values_is_refused(numbers: list[int]) -> None:
+def test_invalid_indices_of_values_are_refused(numbers: list[int]) -> None:
     with pytest.raises(InvalidActionError, match=r"an action has|must be a number"):
         write_pipeline(numbers)
 
@@ -61,7 +61,7 @@ def test_what_are_no_numbers_of_values_is_refused(numbers: list[int]) -> None:
         ({"regalloc": "slow"}, "regalloc cannot be 'slow'"),
     ],
 )
-def test_what_is_not_offered_is_refused(chosen: dict[str, str], message: str) -> None:
+def test_an_unavailable_choice_is_refused(chosen: dict[str, str], message: str) -> None:
     with pytest.raises(InvalidActionError, match=message):
         find_numbers(chosen)
     with pytest.raises(InvalidActionError, match=message):

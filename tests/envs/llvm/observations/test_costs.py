@@ -61,7 +61,7 @@ def test_a_baseline_is_what_clang_does_from_source(
 
 @pytest.mark.parametrize("goal", ["size", "speed"])
 @pytest.mark.parametrize("marks", ["", "minsize optsize"])
-def test_what_publications_compare_with_is_what_opt_leaves_without_marks(
+def test_the_published_baseline_is_opts_result_without_attributes(
     make_env: MakeEnv, tool: Tool, tmp_path: Path, goal: str, marks: str
 ) -> None:
     env = make_env()

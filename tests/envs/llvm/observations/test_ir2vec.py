@@ -60,7 +60,7 @@ def test_the_length_of_vectors_is_that_of_the_vocabulary(
 @pytest.mark.parametrize(
     "text", [None, "", "{}", "[]", '{"Opcodes": {}}', '{"Opcodes": {"Add": 1}}']
 )
-def test_what_is_no_vocabulary_is_named_with_what_to_do(vocabulary: Path, text: str | None) -> None:
+def test_an_invalid_vocabulary_is_named_with_the_fix(vocabulary: Path, text: str | None) -> None:
     if text is not None:
         vocabulary.write_text(text)
     with pytest.raises(

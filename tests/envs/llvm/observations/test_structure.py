@@ -130,9 +130,7 @@ def test_function_features_add_up_to_the_module(at_reset: LlvmEnv) -> None:
     assert dict(zip(table["names"], table["features"][:, column], strict=True)) == printed
 
 
-def test_functions_have_one_shape_whatever_their_names_and_constants(
-    make_env: MakeEnv, tmp_path: Path
-) -> None:
+def test_a_shape_ignores_names_and_constants(make_env: MakeEnv, tmp_path: Path) -> None:
     source = "int {0}(int *p, int n) {{ int s = {1}; while (n--) s += p[n] * {1}; return s; }}\n"
     text = "".join(source.format(*one) for one in (("first", 1), ("second", 7)))
     path = tmp_path / "program.c"

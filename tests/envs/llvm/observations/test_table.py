@@ -68,7 +68,7 @@ def test_a_description_of_columns_that_are_not_there_is_found() -> None:
         describe(row)
 
 
-def test_a_space_that_nobody_describes_is_found() -> None:
+def test_an_undescribed_space_is_found() -> None:
     with pytest.raises(TableError, match=r"no space: add one .* 'Module\.text'"):
         describe(structs.replace(FOREST, compute="Module.text")).spec()
 
@@ -86,7 +86,7 @@ def test_every_cost_has_baselines_at_each_level_and_four_rewards() -> None:
             assert rewards[name].deterministic is cost.deterministic
 
 
-def test_what_is_measured_on_a_run_is_not_deterministic() -> None:
+def test_observations_from_runs_are_not_deterministic() -> None:
     measured = {row.name for row in TABLE.observations if re.match("Run|Build|Pass|Bitc", row.name)}
     stable = {"Bitcode"}
     assert {r.name for r in TABLE.observations if not r.deterministic} == measured - stable

@@ -55,6 +55,6 @@ def test_a_pasted_program_reads_no_file_of_the_users(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "language"), [("", "C"), ("x", "Ada"), ("int f(", "C")])
-def test_what_is_no_program_is_refused(text: str, language: str) -> None:
+def test_an_invalid_program_is_refused(text: str, language: str) -> None:
     with pytest.raises(BenchmarkInitError, match=r"empty|no language|error: expected"):
         make_pasted(text, language, "x")

@@ -42,7 +42,7 @@ def test_lines_survive_passes_and_inlining() -> None:
     assert ".loc" not in assembly.text
 
 
-def test_what_is_shown_reads_as_a_module_again() -> None:
+def test_the_shown_text_parses_as_a_module() -> None:
     shown = read_ir(_ir_of(SOURCE)).text
     again = make_pasted(shown, "IR", "f.ll")
     with compiler_gym.make("llvm-v0") as env:

@@ -32,7 +32,7 @@ def drawn(env: CompilerEnv, kind: str, function: str = "") -> Any:
     return pane.read([env.observation[name] for name in pane.observations], function)
 
 
-def test_calls_say_who_calls_whom_and_how_often(env: CompilerEnv) -> None:
+def test_calls_show_caller_callee_and_count(env: CompilerEnv) -> None:
     graph = drawn(env, "calls")
     edges = {(edge.source, edge.target): edge.label for edge in graph.edges}
     assert edges[("main", "outer")] == ""

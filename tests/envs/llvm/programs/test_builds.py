@@ -42,7 +42,7 @@ def test_a_whole_command_gives_the_linked_program_and_finishes_it(
     assert status_of(project / "run") == 42
 
 
-def test_what_is_compiled_is_the_program_as_it_is_now(project: Path, make_env: Env) -> None:
+def test_the_current_program_is_compiled(project: Path, make_env: Env) -> None:
     (project / "loop.c").write_text("int f(int n) { int a = n; int b = a; return b + 1; }\n")
     env = make_env()
     program = env.make_benchmark_from_command_line(["cc", "-O1", "-c", "loop.c"])
@@ -160,7 +160,9 @@ def test_the_program_does_not_depend_on_where_its_tree_is(tmp_path: Path) -> Non
         ("cc -xc -", "reads standard input"),
     ],
 )
-def test_a_command_without_a_program_says_why(command: str, message: str, project: Path) -> None:
+def test_a_command_without_a_program_gives_the_reason(
+    command: str, message: str, project: Path
+) -> None:
     with pytest.raises(BenchmarkInitError, match=message):
         llvm.make_benchmark_from_command_line(command)
 
@@ -287,7 +289,7 @@ def test_a_program_that_was_split_can_be_merged_again() -> None:
         assert whole == of_parts == merged
 
 
-def test_how_to_run_a_program_travels_with_it(project: Path, make_env: Env) -> None:
+def test_a_programs_run_spec_travels_with_it(project: Path, make_env: Env) -> None:
     run = RunSpec.single(
         ("in.txt",),
         files={"in.txt": b"1 2"},
@@ -334,7 +336,7 @@ def test_a_build_that_is_watched_leaves_modules_and_programs(project: Path, make
     assert record(["clang-22", "--version"], project, folder) == []
 
 
-def test_what_can_be_kept_of_a_command_is_kept(project: Path) -> None:
+def test_usable_parts_of_a_command_are_kept(project: Path) -> None:
     (project / "start.s").write_text(".globl start\nstart: ret\n")
     folder = project / "kept"
     with pytest.raises(BenchmarkInitError, match=r"start.s is assembly"):
@@ -365,7 +367,7 @@ def test_a_program_without_functions_cannot_be_split() -> None:
         llvm.split_benchmark_by_function(program)
 
 
-def test_as_many_functions_are_split_off_as_asked_for_and_the_globals() -> None:
+def test_as_many_functions_are_split_off_as_requested_and_the_globals() -> None:
     source = "int x; int A() {return x;} int B() {return A();}"
     program = llvm.make_benchmark_from_source(source, lang="c")
     assert len(llvm.split_benchmark_by_function(program)) == 3

@@ -64,7 +64,7 @@ def test_a_compilation_database_gives_one_program_for_each_target(
 @pytest.mark.parametrize(
     "text", ["", "{}x", "{}", "[1]", '[{"directory": "."}]', '{"a": 1}', "[" * 100_000]
 )
-def test_what_is_no_compilation_database_is_refused(text: str, tmp_path: Path) -> None:
+def test_an_invalid_compilation_database_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "compile_commands.json"
     path.write_text(text)
     with pytest.raises(BenchmarkInitError, match=r"not a compilation database|entry 1: it "):

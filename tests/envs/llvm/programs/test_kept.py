@@ -29,7 +29,7 @@ def make(made: list[str], *parts: str | bytes) -> bytes:
     return make_cached(parts, now)
 
 
-def test_what_was_made_of_the_same_is_there_already(made: list[str], tmp_path: Path) -> None:
+def test_a_program_from_equal_sources_is_reused(made: list[str], tmp_path: Path) -> None:
     assert make(made, "flags", b"source") == make(made, "flags", b"source") == b"module 1"
     (file,) = (tmp_path / "llvm-modules").rglob("*.bc")
     assert file.read_bytes() == b"module 1"
@@ -69,7 +69,7 @@ def test_a_cache_that_cannot_be_written_costs_no_program(
         assert make(made, "flags") == b"module 1"
 
 
-def test_what_cannot_be_made_is_not_kept(made: list[str]) -> None:
+def test_a_failed_build_is_not_kept(made: list[str]) -> None:
     def fail() -> bytes:
         raise ZeroDivisionError("no module")
 

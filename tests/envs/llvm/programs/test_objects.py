@@ -102,7 +102,7 @@ def test_an_archive_is_known_if_all_that_ar_put_into_it_is(folder: Path, names: 
     assert objects.find_modules(folder / "l.a") is None
 
 
-def test_what_is_no_archive_is_none(folder: Path) -> None:
+def test_an_invalid_archive_is_none(folder: Path) -> None:
     (folder / "a.o").write_bytes(b"!<arch")
     assert not objects.is_archive(folder / "a.o")
     assert not objects.is_archive(folder / "nothing.a")

@@ -59,14 +59,14 @@ def test_ir_and_bitcode_are_read_as_they_are(project: Path, tool: Tool) -> None:
         ("wrong.c", "clang cannot compile wrong.c:\n(.|\n)*error"),
     ],
 )
-def test_what_is_no_program_is_refused(project: Path, name: str, message: str) -> None:
+def test_an_invalid_program_is_refused(project: Path, name: str, message: str) -> None:
     (project / "a.txt").write_text("text")
     (project / "wrong.c").write_text("int main( {")
     with pytest.raises(BenchmarkInitError, match=message):
         read_program(Path(name))
 
 
-def test_a_clang_that_hangs_or_is_missing_is_said(tmp_path: Path) -> None:
+def test_a_clang_that_hangs_or_is_missing_is_reported(tmp_path: Path) -> None:
     slow = tmp_path / "slow"
     slow.write_text("#!/bin/sh\nsleep 60\n")
     slow.chmod(0o755)

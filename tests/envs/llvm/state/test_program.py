@@ -21,14 +21,14 @@ def program(tmp_path: Path) -> Program:
     return Program(BenchmarkSpec("benchmark://user-v0/1", IR.encode()), "size", tmp_path / "made")
 
 
-def test_nothing_is_written_before_somebody_looks(program: Program) -> None:
+def test_nothing_is_written_before_the_first_read(program: Program) -> None:
     assert not program.directory.exists()
     path = Path(program.write_bitcode())
     assert path.read_bytes() == program.module.bitcode()
     assert path.parent == program.directory
 
 
-def test_each_look_at_the_file_is_a_file_of_its_own(program: Program) -> None:
+def test_each_look_at_the_file_is_a_separate_file(program: Program) -> None:
     first = Path(program.write_bitcode())
     before = first.read_bytes()
     assert program.run("function(sroa)")
@@ -76,7 +76,7 @@ def test_a_module_that_is_let_go_is_gone(program: Program) -> None:
         program.run("function(sroa)")
 
 
-def test_a_program_that_nobody_can_run_is_not_run(program: Program) -> None:
+def test_a_program_that_cannot_run_is_not_run(program: Program) -> None:
     assert program.executable.is_buildable(program.module)
     assert not program.executable.is_runnable(program.module)
     assert len(program.executable.times(program.module)) == 0

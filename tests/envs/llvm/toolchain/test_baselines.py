@@ -55,7 +55,7 @@ def test_it_is_found_on_disk_by_the_next_process(
     assert Sized.loaded == 1
 
 
-def test_programs_levels_costs_and_versions_are_told_apart() -> None:
+def test_programs_levels_costs_and_versions_are_distinguished() -> None:
     assert [cost_of(b"12345"), cost_of(b"123"), cost_of(b"12345", "O0")] == [3, 1, 5]
     cost_of(b"12345", cost="Other")
     assert Sized.loaded == 4

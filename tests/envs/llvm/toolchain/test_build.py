@@ -73,7 +73,7 @@ def test_the_worker_loads_no_linker_before_it_is_asked_to() -> None:
          "int main(int n, char **w) { return (int)pow(atof(w[0]), n); }", "c"),
     ],
 )  # fmt: skip
-def test_a_program_that_nobody_said_how_to_run_links_with_the_libraries_of_its_language(
+def test_a_program_without_a_run_spec_links_with_the_libraries_of_its_language(
     make_env: MakeEnv, source: str, lang: str
 ) -> None:
     env = started(make_env, make_benchmark_from_source(source, lang=lang), action_space="Pipelines")
@@ -150,7 +150,7 @@ def code_size(tool: Tool, program: Path) -> int:
     return sum(int(size, 16) for size in sizes)
 
 
-def test_a_folded_program_has_one_of_two_equal_functions_and_none_that_nobody_calls(
+def test_a_folded_program_has_no_duplicate_and_no_unused_function(
     make_env: MakeEnv,
 ) -> None:
     head = "static __attribute__((noinline)) int {}(int x)"
@@ -206,7 +206,7 @@ def test_a_folded_program_still_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("present", "missing"), [((), "clang-22 lld-22"), (("clang-22",), "lld-22")]
 )
-def test_linked_sizes_say_what_to_install(
+def test_linked_sizes_name_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, present: tuple[str, ...], missing: str
 ) -> None:
     for name in present:
@@ -224,7 +224,7 @@ def test_linked_sizes_say_what_to_install(
         build._folding_linker.cache_clear()  # pyright: ignore[reportPrivateUsage]  # the answer is cached for the process
 
 
-def test_what_the_linker_says_is_passed_on(tmp_path: Path) -> None:
+def test_the_linkers_message_is_passed_on(tmp_path: Path) -> None:
     with pytest.raises(ObservationError, match=r"does not link:\n.*-lnowhere"):
         Builder(lambda: tmp_path, ("-lnowhere",)).build(module())
 

@@ -48,7 +48,7 @@ def test_modules_are_stripped_one_by_one(tool: Tool) -> None:
     assert defined(tool("llvm-dis-22", "-o", "-", input=same)) == ["part"]
 
 
-def test_what_the_engine_refuses_comes_back_as_its_error() -> None:
+def test_a_refusal_by_the_engine_becomes_its_error() -> None:
     with pytest.raises(BenchmarkInitError, match="expected top-level entity"):
         run_engine("link", [b"no module"])
     with pytest.raises(BenchmarkInitError, match="symbol multiply defined"):

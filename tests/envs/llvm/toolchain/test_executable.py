@@ -14,7 +14,7 @@ from compiler_gym.session import BenchmarkSpec
 from tests.envs.llvm.running_programs import HELLO, MakeEnv, program, started
 
 
-def test_times_are_as_many_as_asked_for_and_the_setting_lasts(make_env: MakeEnv) -> None:
+def test_times_are_as_many_as_requested_and_the_setting_lasts(make_env: MakeEnv) -> None:
     env = make_env()
     env.runtime_observation_count = 3
     env.runtime_warmup_runs_count = 1
@@ -60,7 +60,7 @@ def test_the_baselines_of_compiler_gym_0_2_5_are_applied(make_env: MakeEnv) -> N
         env.send_param("llvm.apply_baseline_optimizations", "-O9")
 
 
-def test_a_fork_builds_in_a_directory_of_its_own(make_env: MakeEnv) -> None:
+def test_a_fork_builds_in_its_own_directory(make_env: MakeEnv) -> None:
     env = started(make_env, program(HELLO))
     size = env.observation["TextSizeBytes"]
     fork = env.fork()
@@ -118,6 +118,6 @@ def test_a_program_beside_it_leaves_its_files_alone(made: Executable, tmp_path: 
     assert sorted((tmp_path / "made").glob("program-*")) == files
 
 
-def test_a_cost_is_told_apart_by_the_tools_it_depends_on(made: Executable) -> None:
+def test_a_cost_is_distinguished_by_the_tools_it_depends_on(made: Executable) -> None:
     assert made.identify_tools("text_size") != ""
     assert made.identify_tools("instructions").startswith(made.identify_tools("text_size"))

@@ -114,7 +114,7 @@ def test_files_that_a_program_writes_are_gone_with_its_scratch_directory(
     assert not Path(directory).exists()
 
 
-def test_a_program_that_nobody_said_how_to_run_is_not_run(make_env: MakeEnv) -> None:
+def test_a_program_without_a_run_spec_is_refused(make_env: MakeEnv) -> None:
     env = started(make_env, program(HELLO, None))
     assert env.observation["IsBuildable"] is True
     assert env.observation["IsRunnable"] is False

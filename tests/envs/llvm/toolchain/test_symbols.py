@@ -14,7 +14,7 @@ from compiler_gym.envs.llvm.toolchain.symbols import list_copies, read_symbols
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
 
-def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
+def test_symbols_are_distinguished_as_nm_does(project: Path) -> None:
     text = """
         extern int imported; extern int weak_one __attribute__((weak)); int common_one;
         static int local_one; int defined_one = 3; void outside(void);
@@ -53,13 +53,13 @@ def test_symbols_are_told_apart_as_nm_does(project: Path) -> None:
         ("", set[str](), set[str]()),
     ],
 )
-def test_what_others_see_is_defined_and_what_is_missing_is_needed(
+def test_visible_symbols_are_defined_and_missing_ones_are_needed(
     text: str, defined: set[str], needed: set[str]
 ) -> None:
     assert read_symbols(text) == (defined, needed)
 
 
-def test_copies_are_the_functions_whose_addresses_nobody_takes() -> None:
+def test_copies_are_functions_whose_address_is_not_taken() -> None:
     text = """
         $f = comdat any
         @table = global [1 x ptr] [ptr @h]

@@ -114,7 +114,7 @@ def test_the_machine_is_part_of_the_state(make_env: MakeEnv, machine: str) -> No
 
 
 @every_machine
-def test_what_would_be_run_says_why_it_is_not(make_env: MakeEnv, machine: str) -> None:
+def test_running_code_for_another_machine_gives_the_reason(make_env: MakeEnv, machine: str) -> None:
     env = make_env(benchmark=f"cbench-v1/crc32?target={machine}")
     env.reset()
     assert not env.observation["IsBuildable"]

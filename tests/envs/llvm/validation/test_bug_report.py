@@ -69,7 +69,7 @@ def test_a_crash_of_llvm_is_reduced_to_little_ir(make_env: MakeEnv, tmp_path: Pa
     assert str(report.folder) not in text + (report.folder / "reduced.ll").read_text()
 
 
-def test_what_opt_does_not_show_is_said(tmp_path: Path) -> None:
+def test_a_bug_that_opt_does_not_reproduce_is_reported_as_such(tmp_path: Path) -> None:
     module = b"define void @f() {\n  ret void\n}\n"
     report = write_bug_report(tmp_path, module=module, pipeline="function(sroa)", kind="crash")
     assert (report.is_shown, report.is_reduced) == (False, False)

@@ -64,7 +64,7 @@ def test_missing_tools_are_named(
     assert "opt-22 not found; install it with `apt install llvm-22`" in reason(result, "asan")
 
 
-def test_a_compiler_without_sanitizers_is_said(
+def test_a_compiler_without_sanitizers_is_reported(
     validated: Callable[..., ValidationResult], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     clang = tmp_path / "clang-22"

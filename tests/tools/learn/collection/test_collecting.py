@@ -77,7 +77,7 @@ def test_a_folder_of_another_collection_is_refused_by_what_differs(tmp_path: Pat
     assert read_options(tmp_path).length == 5
 
 
-def test_a_folder_without_a_collection_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_collection_is_reported(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidParameterError, match=r"does not hold a collection.*FileNotFoundError"
     ):
@@ -107,7 +107,7 @@ def test_a_mended_policy_may_go_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_told_and_complete_shards_stay(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_complete_shards_stay(tmp_path: Path) -> None:
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(tmp_path)],
         capture_output=True,

@@ -108,7 +108,7 @@ def test_a_program_without_an_episode_is_one_row() -> None:
     )  # fmt: skip
 
 
-def test_what_does_not_fit_its_column_is_an_error() -> None:
+def test_a_value_that_does_not_fit_its_column_is_an_error() -> None:
     rows = CollectedRows(LAYOUT, SPACES)
     wrong = episode(step(1))
     wrong.observation = (1.5, *seen(0)[1:])
@@ -117,7 +117,9 @@ def test_what_does_not_fit_its_column_is_an_error() -> None:
         rows.take()
 
 
-def test_a_file_of_others_and_a_missing_library_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_others_and_a_missing_library_are_reported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with pytest.raises(CacheError, match="not a shard of a collection"):
         Layout.read(arrow().schema([]))
     monkeypatch.setattr("importlib.import_module", _missing)

@@ -45,7 +45,7 @@ def test_two_processes_write_what_one_does_and_leave_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_process_that_is_lost_is_told_and_the_rest_ended(tmp_path: Path) -> None:
+def test_a_process_that_is_lost_is_reported_and_the_rest_ended(tmp_path: Path) -> None:
     file = tmp_path / "killer.py"
     file.write_text(
         "import os, signal\n"

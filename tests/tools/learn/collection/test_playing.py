@@ -21,7 +21,7 @@ from compiler_gym.tools.learn.collection.shards import describe
 from .conftest import fake_options
 
 
-def test_a_shard_is_the_same_whatever_was_played_before(tmp_path: Path) -> None:
+def test_a_shard_does_not_depend_on_earlier_episodes(tmp_path: Path) -> None:
     options = fake_options()
     with Player(options) as player:
         told: list[int] = []
@@ -118,7 +118,7 @@ def test_a_policy_that_does_wrong_is_named_with_its_run(
         ({"action_space": "none"}, UnknownNameError, "none"),
     ],
 )
-def test_what_an_environment_lacks_is_told_before_anything_is_played(
+def test_missing_features_of_an_environment_are_reported_before_the_first_episode(
     given: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
@@ -138,7 +138,7 @@ def test_an_environment_without_a_hash_collects_without(
     assert describe(tmp_path / "shard").transitions == 20
 
 
-def test_what_is_left_open_is_settled() -> None:
+def test_open_options_are_settled() -> None:
     options, version = settle_options(fake_options(shard_steps=None, action_space=None))
     assert (options.shard_steps, version) == (1000, "fake 1")
     assert options.action_space is not None

@@ -93,7 +93,7 @@ def test_forks_are_charged_and_not_kept(env: Recorded, kept: Kept) -> None:
     assert env.meter.compilations == 3
 
 
-def test_what_cannot_be_recorded_is_refused(env: Recorded) -> None:
+def test_an_episode_that_cannot_be_recorded_is_refused(env: Recorded) -> None:
     env.reset()
     state = env.state
     with pytest.raises(PolicyError, match="cannot apply a state"):

@@ -18,7 +18,7 @@ def test_a_collection_plays_again(tmp_path: Path) -> None:
     assert Collection(tmp_path).verify(50) == []
 
 
-def test_another_compiler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_compiler_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     collect(tmp_path, fake_options())
     collection = Collection(tmp_path)
     found = collection.verify(3, seed=1)

@@ -39,7 +39,7 @@ def test_nothing_is_left_of_a_shard_that_was_not_completed(path: Path) -> None:
     assert list(path.parent.glob("*")) == list(path.parent.glob(".*")) == []
 
 
-def test_a_disk_that_is_full_is_told_and_nothing_is_left(
+def test_a_disk_that_is_full_is_reported_and_nothing_is_left(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = ShardWriter(path, LAYOUT, SPACES)
@@ -51,7 +51,7 @@ def test_a_disk_that_is_full_is_told_and_nothing_is_left(
     assert not path.exists()
 
 
-def test_a_damaged_shard_is_told(path: Path) -> None:
+def test_a_damaged_shard_is_reported(path: Path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"PAR1 and no more")
     with pytest.raises(CacheError, match=r"is damaged.*delete it"):

@@ -57,7 +57,7 @@ def test_transitions_are_what_the_policy_did(stored: Collection) -> None:
     assert all(row[7] == row[2] - row[3] for row in found)
 
 
-def test_batches_have_the_size_that_was_asked_for(stored: Collection) -> None:
+def test_batches_have_the_size_that_was_requested(stored: Collection) -> None:
     sizes = [len(batch["action_number"]) for batch in stored.transitions(batch_size=16)]
     assert set(sizes[:-1]) == {16}
     assert sum(sizes) == stored.summary.transitions
@@ -93,7 +93,7 @@ def test_arrow_reads_all_rows(stored: Collection) -> None:
     assert len(table) == stored.summary.transitions + stored.summary.episodes
 
 
-def test_what_cannot_be_read_is_told(stored: Collection, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(stored: Collection, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"vectro.*vector"):
         next(stored.transitions(["vectro"]))
     with pytest.raises(InvalidParameterError, match=r"part \(4, 4\) must be"):

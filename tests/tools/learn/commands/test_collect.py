@@ -38,7 +38,9 @@ def test_a_collection_is_filled_resumed_and_verified(cli: Run, tmp_path: Path) -
         ((), "does not hold a collection"),
     ],
 )
-def test_what_cannot_be_collected_is_told(cli: Run, arguments: tuple[str, ...], said: str) -> None:
+def test_an_impossible_collection_is_reported(
+    cli: Run, arguments: tuple[str, ...], said: str
+) -> None:
     refused = cli("collect", *arguments, "--output", "other")
     assert refused.status == 2
     assert said in refused.errors

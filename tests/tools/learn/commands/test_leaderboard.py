@@ -48,7 +48,7 @@ def test_a_table_ranks_the_submissions_of_a_folder(cli: Run, submitted: Path) ->
     assert "| 1 | Oz |" in cli("leaderboard", "table").output
 
 
-def test_what_does_not_exist_is_named(cli: Run) -> None:
+def test_a_missing_name_is_named(cli: Run) -> None:
     ran = cli("leaderboard", "run", "llvm-ic-9s", "level:-Oz")
     assert ran.status == 2
     assert "no task 'llvm-ic-9s'; choose from llvm-ic-1s" in ran.errors

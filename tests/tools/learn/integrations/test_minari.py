@@ -66,7 +66,7 @@ def test_a_collection_is_exported_up_to_each_failure(
             export_collection(collection, "compiler/none-v0", name)
 
 
-def test_what_is_no_array_is_refused() -> None:
+def test_an_invalid_array_is_refused() -> None:
     pytest.importorskip("minari", reason="minari is missing")
     with (
         FakeEnv(observation_space="digits") as env,

@@ -39,13 +39,13 @@ def test_a_failure_is_the_worst_cost(env: Any) -> None:
     assert cost([0, 0]) == 2
 
 
-def test_the_program_stays_whatever_would_come_next(env: Any) -> None:
+def test_the_program_stays_for_every_evaluation(env: Any) -> None:
     cycling = CycleOverBenchmarks(env, ["fake-v0/1", "fake-v0/2"])
     cost = SequenceObjective(cycling, length=1, actions=("double",))
     assert [cost([0]) for _ in range(3)] == [1, 1, 1]
 
 
-def test_what_makes_no_sense_is_refused(env: Any) -> None:
+def test_senseless_options_are_refused(env: Any) -> None:
     with pytest.raises(InvalidParameterError, match="length must be at least 1"):
         SequenceObjective(env, length=0)
     with pytest.raises(InvalidParameterError, match="there is no sequence yet"):
@@ -72,7 +72,7 @@ def test_optuna_finds_better_sequences_and_prunes_the_rest(env: Any) -> None:
 
 
 @pytest.mark.slow  # the guide's page asks it too
-def test_nevergrad_asks_and_is_told(env: Any) -> None:
+def test_nevergrad_uses_ask_and_tell(env: Any) -> None:
     nevergrad = pytest.importorskip("nevergrad", reason="nevergrad is missing")
     cost = SequenceObjective(env, length=3, actions=FEW)
     optimiser = nevergrad.optimizers.DiscreteOnePlusOne(

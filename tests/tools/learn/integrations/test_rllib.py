@@ -41,7 +41,7 @@ def test_a_negative_number_of_env_runners_is_refused() -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_rllib_trains_in_a_process_of_its_own() -> None:
+def test_rllib_trains_in_its_own_process() -> None:
     ray: Any = pytest.importorskip("ray", reason="ray is missing")
     pytest.importorskip("torch", reason="torch is missing")
     try:

@@ -82,6 +82,6 @@ def test_ppo_learns_a_program(name: str) -> None:
         envs.close()
 
 
-def test_a_missing_library_says_what_to_install() -> None:
+def test_a_missing_library_names_the_package_to_install() -> None:
     with pytest.raises(EnvironmentNotSupported, match=r"pip install 'compiler-gym-next\[rl\]'"):
         _library.library("no_such_library_at_all", "rl")

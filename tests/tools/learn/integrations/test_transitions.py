@@ -70,7 +70,7 @@ def test_a_failure_ends_its_episode_unrecorded() -> None:
         assert len(found) == 1 + 3
 
 
-def test_what_has_no_names_or_takes_no_file_is_refused() -> None:
+def test_values_without_names_or_files_are_refused() -> None:
     with (
         FakeEnv(action_space="Menu") as env,
         pytest.raises(InvalidParameterError, match="named actions"),

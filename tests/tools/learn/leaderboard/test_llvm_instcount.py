@@ -34,7 +34,9 @@ def test_results_are_states_and_are_summed_up(
     assert ": 0 wrong" in printed
 
 
-def test_what_is_there_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_results_are_not_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = tmp_path / "results.csv"
     arguments = [*FEW, f"--leaderboard_results={results}", "--novalidate", "--resume"]
     eval_llvm_instcount_policy(policy, arguments)

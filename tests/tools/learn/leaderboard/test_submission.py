@@ -44,7 +44,7 @@ def wrong(submission: Submission, **options: object) -> list[str]:
     return sorted({e.type for e in errors} - {"a program of the task is missing"})
 
 
-def test_what_was_written_is_read_and_verified(submission: Submission) -> None:
+def test_a_written_submission_is_read_and_verified(submission: Submission) -> None:
     assert wrong(submission, rungs=("run",)) == []
     (found,) = find_submissions(submission.folder.parents[1])
     assert found.name == "Oz"
@@ -53,7 +53,7 @@ def test_what_was_written_is_read_and_verified(submission: Submission) -> None:
     assert [state.benchmark for state in states] == PROGRAMS
 
 
-def test_it_is_not_run_without_a_sandbox_unless_that_is_said(
+def test_it_is_not_run_without_a_sandbox_unless_requested(
     submission: Submission, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_SANDBOX", "none")
@@ -86,7 +86,7 @@ def test_missing_programs_are_named(submission: Submission) -> None:
         ),
     ],
 )
-def test_what_was_changed_is_found(
+def test_a_changed_submission_is_detected(
     submission: Submission, change: Callable[..., object], words: str
 ) -> None:
     assert words in wrong(tampered(submission, change))
@@ -166,7 +166,7 @@ def test_facts_are_texts(submission: Submission, text: str) -> None:
         ({"initial": 1.0}, "a different cost was measured"),
     ],
 )
-def test_what_is_claimed_of_an_episode_is_compared(
+def test_claims_about_an_episode_are_compared(
     submission: Submission, change: dict[str, object], words: str
 ) -> None:
     assert words in wrong(tampered(submission, lambda lines: lines[0].update(change)))
@@ -188,7 +188,7 @@ _JUNK = st.recursive(
 
 @settings(max_examples=examples(60))
 @given(st.data())
-def test_whatever_is_written_is_an_error_or_verified(submission: Submission, data: Any) -> None:
+def test_any_tampered_submission_is_an_error_or_verified(submission: Submission, data: Any) -> None:
     kept = (submission.folder / "results.jsonl").read_bytes()
     field = data.draw(st.sampled_from([*json.loads(kept.splitlines()[0]), "other"]))
     value = data.draw(_JUNK)

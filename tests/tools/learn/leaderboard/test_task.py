@@ -42,7 +42,7 @@ def test_a_limit_without_a_bound_is_none() -> None:
         Limit()
 
 
-def test_what_a_task_does_not_say_its_compiler_does() -> None:
+def test_the_compiler_fills_gaps_of_a_task() -> None:
     plain = LeaderboardTask("t", "A trial", Limit(1.0), environment="llvm-v0")
     for name, usual in task_defaults(compilers()["llvm"]).items():
         assert getattr(plain, name) == usual != ""

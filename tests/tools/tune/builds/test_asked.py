@@ -52,7 +52,7 @@ def test_a_database_is_compiled_and_linked(tmp_path: Path, style: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", "[1]", '[{"file": "a.c"}]', "[[1]]", "[" * 100_000]
 )
-def test_what_is_no_database_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_invalid_database_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "compile_commands.json").write_text(text)
     with pytest.raises(ProjectError, match=r"compile_commands\.json"):
         build_asked(["compile_commands.json"], tmp_path)

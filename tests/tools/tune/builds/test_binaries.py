@@ -41,7 +41,7 @@ def test_a_relocatable_link_of_other_options_is_unknown(tmp_path: Path) -> None:
     assert [path.name for path in binary.unknown] == ["both.o"]
 
 
-def test_what_nobody_compiled_here_is_unknown(tmp_path: Path) -> None:
+def test_an_object_that_was_not_compiled_here_is_unknown(tmp_path: Path) -> None:
     text = (
         "echo '.globl twice\ntwice: mov %edi, %eax\nret' > twice.s && $CC -c twice.s -o t.o &&"
         " $CC main.c t.o -o p"
@@ -51,7 +51,7 @@ def test_what_nobody_compiled_here_is_unknown(tmp_path: Path) -> None:
     assert [path.name for path in binary.unknown] == ["t.o"]
 
 
-def test_a_shared_library_is_a_binary_of_its_own(tmp_path: Path) -> None:
+def test_a_shared_library_is_a_separate_binary(tmp_path: Path) -> None:
     text = "$CC -fPIC -shared twice.c -o libtwice.so && $CC main.c libtwice.so -o p"
     binaries = found(tmp_path, "sh", "-ec", text)
     assert binaries["libtwice.so"].is_shared
@@ -59,5 +59,5 @@ def test_a_shared_library_is_a_binary_of_its_own(tmp_path: Path) -> None:
     assert not binaries["p"].unknown
 
 
-def test_what_was_changed_after_the_link_is_left_out(tmp_path: Path) -> None:
+def test_a_file_changed_after_the_link_is_left_out(tmp_path: Path) -> None:
     assert found(tmp_path, "sh", "-ec", "make && echo >> program && rm -f main.o") == {}

@@ -14,7 +14,7 @@ def test_the_driver_is_found_beside_the_interpreter(monkeypatch: pytest.MonkeyPa
     assert Path(find_compiled_driver("cc")).name == "compiler-gym-cc"
 
 
-def test_without_a_driver_the_message_says_what_to_install(
+def test_without_a_driver_the_message_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", "")

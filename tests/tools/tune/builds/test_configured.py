@@ -97,9 +97,7 @@ def test_a_configured_meson_project_builds_in_its_copy(project: Path, tmp_path: 
     assert names_in(copy / "out", f"{project}/") == []
 
 
-def test_what_configure_wrote_names_the_copy_and_its_times_stay(
-    project: Path, tmp_path: Path
-) -> None:
+def test_configured_files_name_the_copy_and_keep_their_times(project: Path, tmp_path: Path) -> None:
     (project / "config.status").write_text(f"srcdir='{project}'\nother='{project}-2'\n")
     (project / "Makefile").write_text(f"top = {project}\nprogram: main.c\n")
     (project / "notes.txt").write_text(str(project))

@@ -77,7 +77,7 @@ def test_debug_information_lies_beside_and_is_found_by_its_name(tmp_path: Path) 
         ("-O2 -g", "-s", ()),
     ],
 )
-def test_a_build_keeps_what_it_asked_for(
+def test_a_build_keeps_its_own_options(
     tmp_path: Path, flags: str, link: str, words: tuple[str, ...]
 ) -> None:
     binary = with_own_debug(recorded(tmp_path, flags, link))

@@ -59,7 +59,7 @@ def test_files_are_found_in_every_spelling(folder: Path, text: str) -> None:
         "-Wl,--an-option-of-tomorrow,a.o",
     ],
 )  # fmt: skip
-def test_what_may_lead_to_another_file_is_left_alone(folder: Path, text: str) -> None:
+def test_ambiguous_paths_stay_unchanged(folder: Path, text: str) -> None:
     names = found(folder, text)
     assert names == (["one/libx.a"] if ":libx.so" in text else [])
 

@@ -34,7 +34,7 @@ def test_a_folder_cannot_be_written_but_for_what_may(project: Path) -> None:
     assert protection.list_changed() == []
 
 
-def test_whatever_changes_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_files_are_listed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protecting, "_tool", lambda: None)
     protection = Protection.of(project, [project / "out"])
     assert protection.wrap(["true"]) == ["true"]

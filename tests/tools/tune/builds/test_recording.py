@@ -54,7 +54,7 @@ def test_a_compiler_of_any_version_on_path_is_seen(
     assert [list(event.made) for event in recording.events()] == [["a.o"], ["b.o"]]
 
 
-def test_what_makes_nothing_is_not_written_down(tmp_path: Path) -> None:
+def test_commands_without_outputs_are_not_recorded(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     asks = "$CC --version && $CC -E main.c >/dev/null && ! $CC -c missing.c"
     recording = record(tree, tmp_path / "record", "sh", "-ec", asks)

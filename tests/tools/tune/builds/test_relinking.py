@@ -172,7 +172,7 @@ def test_members_of_unknown_origin_stay_beside_new_ones(tmp_path: Path, kind: st
     assert run(tmp_path / "made") == run(binary.path).replace("0\n", "1\n")
 
 
-def test_what_another_object_contains_is_left_out(tmp_path: Path) -> None:
+def test_code_in_another_object_is_left_out(tmp_path: Path) -> None:
     binary = linked(
         tmp_path,
         "$CC main.o core.o -Wl,--whole-archive libplug.a -Wl,--no-whole-archive -o program",
@@ -190,7 +190,7 @@ def test_what_another_object_contains_is_left_out(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_path_with_a_comma_is_an_argument_of_its_own(tmp_path: Path) -> None:
+def test_a_path_with_a_comma_is_a_separate_argument(tmp_path: Path) -> None:
     (tmp_path / "a,b").mkdir()
     binary = linked(tmp_path, "$CC main.o -Wl,--start-group,libcore.a,--end-group -o program")
     link(tmp_path / "a,b", binary)

@@ -16,7 +16,7 @@ def names(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def test_what_a_build_made_is_left_out(tmp_path: Path) -> None:
+def test_build_outputs_are_left_out(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     subprocess.run(["make"], cwd=tree, check=True, capture_output=True)
     (tree / "data.a").write_text("no archive")
@@ -111,7 +111,7 @@ def test_pipes_and_sockets_are_left_out(tmp_path: Path) -> None:
     assert digest_files(tree).keys() == {"main.c", "twice.c", "Makefile"}
 
 
-def test_what_cargo_built_is_left_out(tmp_path: Path) -> None:
+def test_cargo_outputs_are_left_out(tmp_path: Path) -> None:
     for name in ("target/.rustc_info.json", "target/release/app", "src/target/main.rs"):
         (tmp_path / "project" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "project" / name).write_text("")

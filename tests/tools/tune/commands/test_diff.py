@@ -16,7 +16,7 @@ def write(path: Path, text: int, option: str, digest: str = "1") -> Path:
     return write_plan(path, BuildPlan("llvm 22", "size", "1.0", (binary,)))
 
 
-def test_what_differs_is_shown_and_more_code_is_status_1(cli: Run, tmp_path: Path) -> None:
+def test_differences_are_shown_and_more_code_is_status_1(cli: Run, tmp_path: Path) -> None:
     write(tmp_path / "a.toml", 1000, "ilpmax")
     write(tmp_path / "b.toml", 1100, "ilpmin", "9")
     ran = cli("tune", "diff", "a.toml", "b.toml")
@@ -41,7 +41,7 @@ def test_json_is_alone_and_keeps_the_status(cli: Run, tmp_path: Path) -> None:
     assert document["binaries"][0]["sizes"]["text"] == [1000, 1100]
 
 
-def test_what_is_no_plan_is_refused(cli: Run, tmp_path: Path) -> None:
+def test_an_invalid_plan_is_refused(cli: Run, tmp_path: Path) -> None:
     write(tmp_path / "a.toml", 1000, "ilpmax")
     (tmp_path / "b.toml").write_text("version = 99\n")
     for second, said in (("b.toml", "has version 99"), ("c.toml", "cannot read")):

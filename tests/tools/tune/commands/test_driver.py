@@ -254,7 +254,7 @@ def test_a_compiler_cache_stands_behind_or_in_front(tree: Path, drive: Drive) ->
     assert (tree / "again.o").is_file()
 
 
-def test_what_is_kept_is_kept_with_a_plan_too(tree: Path, drive: Drive) -> None:
+def test_kept_files_are_kept_with_a_plan_too(tree: Path, drive: Drive) -> None:
     assert drive("-c", "main.c", COMPILER_GYM_CC_OUTPUT="kept").returncode == 0
     assert len(list((tree / "kept/modules").iterdir())) == 1
 

@@ -69,7 +69,7 @@ def test_a_policy_is_shown_with_its_plans(cli: Run) -> None:
         ),
     ],
 )
-def test_what_cannot_be_shown_or_learnt_from_is_an_error(
+def test_unusable_input_for_a_policy_is_an_error(
     cli: Run, words: tuple[str, ...], complaint: str
 ) -> None:
     ran = cli("policy", *words)

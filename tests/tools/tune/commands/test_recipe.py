@@ -27,7 +27,7 @@ def test_recipes_are_listed(cli: Run) -> None:
 
 
 @needs_lld
-def test_what_is_shown_can_be_pasted(cli: Run, tmp_path: Path) -> None:
+def test_printed_commands_can_be_pasted(cli: Run, tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text('#include <stdio.h>\nint main(void) { puts("hello"); }\n')
     shown = cli("recipe", "show", "small", COLUMNS="40").output
     assert shown.count("\n") == 1
@@ -45,7 +45,7 @@ def test_what_is_shown_can_be_pasted(cli: Run, tmp_path: Path) -> None:
         (("shwo",), "shwo"),
     ],
 )
-def test_what_is_not_there_is_refused(cli: Run, words: tuple[str, ...], complaint: str) -> None:
+def test_a_missing_recipe_is_refused(cli: Run, words: tuple[str, ...], complaint: str) -> None:
     ran = cli("recipe", *words)
     assert ran.status == 2
     assert complaint in ran.errors

@@ -114,7 +114,7 @@ ADDED = {
 
 
 @pytest.mark.parametrize("line", ADDED)
-def test_what_is_added_depends_on_what_a_call_makes(
+def test_added_options_depend_on_the_output_of_the_call(
     called: Callable[..., list[str]], tmp_path: Path, line: str
 ) -> None:
     alone = called(line, how="", COMPILER_GYM_CC="./printer")
@@ -128,7 +128,7 @@ def test_after_two_hyphens_there_are_only_files(called: Callable[..., list[str]]
     assert called("-c -- -x.c")[-3:] == ["--end-no-unused-arguments", "--", "-x.c"]
 
 
-def test_what_a_build_tells_the_linker_comes_after_the_recipe(
+def test_the_builds_linker_options_follow_the_recipe(
     called: Callable[..., list[str]], tmp_path: Path
 ) -> None:
     called("-c x.c")
@@ -165,7 +165,7 @@ def test_flags_that_need_the_compilers_own_passes_are_set_apart(
         assert "-Oz" in called(f"{flag} -c x.c")
 
 
-def test_what_is_recorded_is_passed_on_to_the_library(called: Callable[..., list[str]]) -> None:
+def test_recorded_calls_are_passed_to_the_library(called: Callable[..., list[str]]) -> None:
     assert called("-c x.c", COMPILER_GYM_CC_OUTPUT="kept")[-1].endswith("printer -c x.c")
     assert called("-c x.c", how="", COMPILER_GYM_CC="./printer") == ["-c", "x.c"]
     for line, more in (("--help", {}), ("-c x.c", {"COMPILER_GYM_CC": "missing"}), ("-c x.c", {
@@ -174,7 +174,7 @@ def test_what_is_recorded_is_passed_on_to_the_library(called: Callable[..., list
 
 
 @pytest.mark.parametrize("how", [RECIPE, pytest.param(POLICY, marks=pytest.mark.slow)])
-def test_what_needs_passes_of_the_compilers_own_is_compiled_without_the_plan(
+def test_units_that_need_the_compilers_own_passes_are_compiled_without_the_plan(
     tmp_path: Path, how: str
 ) -> None:
     tree = Tree(tmp_path)

@@ -40,7 +40,7 @@ def test_another_llvm_gets_flags_that_it_knows(cli: Run, tmp_path: Path) -> None
     assert "cost=-1" in shown.replace("branching", "")
 
 
-def test_without_rust_the_message_says_what_to_install(cli: Run) -> None:
+def test_without_rust_the_message_names_the_package_to_install(cli: Run) -> None:
     ran = cli("rust", "--rustc", "no-such-rustc")
     assert ran.status == 2
     assert "apt install rustc-web cargo-web" in ran.errors

@@ -47,7 +47,7 @@ def test_only_a_command_that_was_tried_is_printed(capsys: pytest.CaptureFixture[
     assert "compiler-gym-cc" not in text
 
 
-def test_nothing_better_and_an_early_end_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_better_and_an_early_end_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(replace(with_binary(is_better=False), is_interrupted=True), capsys)
     assert "found nothing smaller than clang -Oz -flto in 1,234 compilations" in text
     assert "interrupted: these are the results so far" in text

@@ -58,7 +58,7 @@ def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: R
 
 
 @needs_lld
-def test_progress_is_lines_where_nobody_watches(tuned: Ran) -> None:
+def test_progress_is_lines_without_a_terminal(tuned: Ran) -> None:
     lines = tuned.errors.splitlines()
     assert lines[:2] == ["copying the project", "building the project"]
     assert "program: bytes to beat (loaded)" in lines

@@ -80,7 +80,7 @@ def tune(folder: Path, source: str, **options: object) -> Result:
     return result
 
 
-def test_what_is_pasted_makes_the_same_bytes_as_tune(tmp_path: Path) -> None:
+def test_pasted_commands_make_the_same_bytes_as_tune(tmp_path: Path) -> None:
     result = tune(tmp_path, PROGRAM, run="./main; :")
     assert result.found.plan.decisions() == recipe_named("small").plan.decisions()
     assert result.sizes["tuned"]["text"] < result.sizes[FAIR]["text"]

@@ -54,7 +54,7 @@ def test_an_action_takes_the_place_of_what_sets_the_same() -> None:
     assert "linker -Wl,--icf=all" not in with_action(STATE, "linker -Wl,--icf=safe")
 
 
-def test_what_an_outlined_function_must_save_is_decided_with_the_outliner() -> None:
+def test_saves_of_outlined_functions_are_decided_with_the_outliner() -> None:
     first = with_action(STATE, SAVINGS[0])
     assert make_plan(first, BARE).options["enable-machine-outliner"] == "always"
     again = with_action(first, SAVINGS[1])

@@ -201,9 +201,7 @@ def test_a_library_that_lacks_what_it_never_calls_keeps_its_stubs(
     "own", ["-rdynamic", "-Wl,-E", "-Wl,--export-dynamic-symbol=t*", "-Wl,--dynamic-list=names",
             "-Wl,--version-script=versions -rdynamic"],
 )  # fmt: skip
-def test_what_a_build_exports_is_found_by_name_in_one_module_of_all_sources(
-    tmp_path: Path, own: str
-) -> None:
+def test_exported_names_are_found_in_a_merged_module(tmp_path: Path, own: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "main.c").write_text(FOUND_BY_NAME)

@@ -43,7 +43,7 @@ def test_every_recipe_and_every_plan_of_a_policy_is_known() -> None:
         require_possible(plan)
 
 
-def test_what_a_loader_cannot_read_is_not_known() -> None:
+def test_files_that_a_loader_cannot_read_are_unknown() -> None:
     plans = list_known_plans("run", (), [], compiler=VERSION)
     assert not any(PACKED in plan.linker for plan in plans)
     assert {FRAMES in plan.flags for plan in plans} == {True, False}

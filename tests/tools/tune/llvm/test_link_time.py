@@ -11,7 +11,7 @@ from compiler_gym.tools.tune.llvm.link_time import build_plan
 from tests.tools.tune.llvm.hot_and_cold import PLAN, linker_of, make_project
 
 
-def test_a_plan_without_its_profile_says_so(tmp_path: Path) -> None:
+def test_a_plan_without_its_profile_reports_it(tmp_path: Path) -> None:
     linker = linker_of(make_project(tmp_path / "project"))
     plan = replace(PLAN, profile="/nowhere/program.profdata")
     with pytest.raises(ProjectError, match=r"program\.profdata is missing"):

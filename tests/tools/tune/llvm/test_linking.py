@@ -27,7 +27,7 @@ def test_the_fair_rival_is_clangs(binary: Binary, project: Path, tmp_path: Path)
     assert abs(made.stat().st_size - (tmp_path / "by-hand").stat().st_size) < 16
 
 
-def test_what_does_not_compile_says_why(binary: Binary, tmp_path: Path) -> None:
+def test_a_failed_compilation_gives_the_reason(binary: Binary, tmp_path: Path) -> None:
     with pytest.raises(ProjectError, match=r"(?s)clang-22.*\(1\).*no-such-flag"):
         Linker(binary, tmp_path).compile("o", ["--no-such-flag"])
 

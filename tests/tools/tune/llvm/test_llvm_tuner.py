@@ -82,7 +82,7 @@ def test_the_first_try_has_the_options_of_the_recipe(tuned: Result, output: Path
     assert set(LlvmTuner().actions(recipe_named("small").plan)) <= set(first)
 
 
-def test_what_was_tried_is_not_tried_again(tuned: Result, output: Path, project: Path) -> None:
+def test_tried_candidates_are_not_tried_again(tuned: Result, output: Path, project: Path) -> None:
     journal = next((output / "work").rglob("tried.jsonl"))
     before = journal.read_bytes()
     result = tune(project, output, resume=True, compilations=0)
@@ -187,7 +187,7 @@ def test_a_search_that_starts_from_its_own_plan_keeps_it(
     assert again.found.first == tuned.sizes["tuned"]["loaded"]
 
 
-def test_unwind_tables_go_only_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_unwind_tables_are_removed_only_on_request(tmp_path: Path) -> None:
     plain = tmp_path / "c"
     plain.mkdir()
     (plain / "main.c").write_text("int main(int n, char **words) { return n > 9; }\n")

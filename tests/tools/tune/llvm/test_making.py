@@ -55,6 +55,6 @@ def test_the_code_is_llcs(binary: Binary, tmp_path: Path) -> None:
     assert texts[0].split(b"\n", 3)[3] == texts[1].split(b"\n", 3)[3]
 
 
-def test_passes_that_nobody_knows_are_named(binary: Binary, tmp_path: Path) -> None:
+def test_unknown_passes_are_named(binary: Binary, tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="no-such-pass"):
         maker(binary, tmp_path, passes="no-such-pass").make("made")

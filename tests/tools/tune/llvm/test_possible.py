@@ -16,7 +16,7 @@ WHOLE = BinaryPlan(
 )  # fmt: skip
 
 
-def test_what_the_tuner_decides_is_possible() -> None:
+def test_the_tuners_decisions_are_possible() -> None:
     require_possible(WHOLE)
     require_possible(BinaryPlan("a", SMALL))
     require_possible(BinaryPlan("a", FAST, linker=FOLDING, profile="profiles/a.profdata"))
@@ -34,7 +34,7 @@ def test_what_the_tuner_decides_is_possible() -> None:
         {"flags": ("-O2",)},
     ],
 )
-def test_what_it_cannot_decide_is_refused_by_name(changes: dict[str, object]) -> None:
+def test_impossible_decisions_are_refused_by_name(changes: dict[str, object]) -> None:
     with pytest.raises(PlanError, match=r"which is refused|expected none"):
         require_possible(replace(WHOLE, **changes))  # type: ignore[arg-type]  # one field each
 

@@ -21,7 +21,7 @@ def linker(tmp_path: Path) -> Linker:
     return linker_of(make_project(tmp_path / "project"))
 
 
-def test_a_profile_from_elsewhere_is_used_whatever_wrote_it(linker: Linker, tmp_path: Path) -> None:
+def test_a_profile_from_another_tool_is_used(linker: Linker, tmp_path: Path) -> None:
     profiler = Profiler(linker)
     made = profiler.train_profile(run_of(linker.binary))
     assert made is not None
@@ -51,7 +51,7 @@ def test_a_profile_of_another_program_is_refused(linker: Linker, tmp_path: Path)
         Profiler(linker).read_profile(samples, linker.binary.path)
 
 
-def test_what_is_no_profile_is_refused(
+def test_an_invalid_profile_is_refused(
     linker: Linker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     profiler, file = Profiler(linker), tmp_path / "some.profile"

@@ -17,7 +17,7 @@ def test_the_entry_point_names_this_module() -> None:
 
 
 @pytest.mark.skipif(shutil.which(recorder.COMMANDS[0]) is None, reason="needs clang")
-def test_what_a_command_compiles_is_kept(tmp_path: Path) -> None:
+def test_compiled_sources_of_a_command_are_kept(tmp_path: Path) -> None:
     (tmp_path / "one.c").write_text("int one(void) { return 1; }\n")
     kept = tmp_path / "kept"
     kept.mkdir()

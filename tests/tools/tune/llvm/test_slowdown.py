@@ -86,7 +86,7 @@ def test_passes_that_leave_a_slow_loop_are_taken_back(
 
 
 @pytest.mark.parametrize(("seconds", "is_kept"), [(1.45, True), (1.55, False)])
-def test_what_is_fast_enough_stays_as_it_is(
+def test_a_fast_enough_program_stays_unchanged(
     parts: Any, takes: TakesSeconds, seconds: float, is_kept: bool
 ) -> None:
     linker, whole, fair, binary = parts

@@ -101,14 +101,14 @@ def test_without_time_the_fair_rival_is_handed_over(project: Path) -> None:
         ({"goal": "size", "train": "./program"}, "--train"),
     ],
 )
-def test_what_cannot_be_measured_is_said_first(
+def test_an_unmeasurable_run_is_reported_first(
     project: Path, more: dict[str, object], said: str
 ) -> None:
     with pytest.raises(ProjectError, match=said):
         TuningJob(request(project, **more), LlvmTuner()).run()
 
 
-def test_a_run_without_a_profile_leaves_the_baseline_and_says_so(project: Path) -> None:
+def test_a_run_without_a_profile_leaves_the_baseline_and_reports_it(project: Path) -> None:
     asked = request(project, train="true", run="./program 1000", compilations=1)
     (result,) = TuningJob(asked, LlvmTuner()).run()
     assert any("wrote no profile" in note for note in result.found.notes)
@@ -129,7 +129,7 @@ def test_a_program_that_fails_when_built_by_clang_is_no_baseline() -> None:
         judged({FAIR: 1.0, BEST: 0.8}, status=7)
 
 
-def test_a_long_run_is_compared_in_fewer_rounds_and_that_is_said() -> None:
+def test_a_long_run_is_compared_in_fewer_rounds_and_that_is_reported() -> None:
     found = judged({FAIR: 1.0, BEST: 0.8}, seconds_left=0.0)
     assert "in 2 rounds instead of 10" in found.notes[1]
 

@@ -76,7 +76,7 @@ def test_the_module_is_what_the_build_links(tmp_path: Path, words: str, sources:
     assert [binary.name_unit(unit) for unit in whole.units] == sources
 
 
-def test_what_other_objects_need_stays_visible(tmp_path: Path) -> None:
+def test_symbols_that_other_objects_need_stay_visible(tmp_path: Path) -> None:
     """A weak definition elsewhere is replaced by the module's, which must therefore be seen."""
     weak = "__attribute__((weak)) int total(int n) { return 1; } int f(int n) { return total(n); }"
     words = (

@@ -30,7 +30,7 @@ def test_numbers_and_names_go_both_ways(number: int) -> None:
     assert mark.id == number // BLOCK
 
 
-def test_what_is_no_mark_is_none() -> None:
+def test_an_invalid_mark_is_none() -> None:
     for text in ("licm", "call:1", "call:-1=never", "call:01=never", "block:1=never", ""):
         assert mark_named(text) is None
 

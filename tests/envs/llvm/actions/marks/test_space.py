@@ -60,7 +60,7 @@ def test_only_what_is_known_is_refused_before_a_pass_has_run(space: MarksSpace) 
         space.check_sequence([0, space.n])
 
 
-def test_what_is_drawn_is_a_member(space: MarksSpace) -> None:
+def test_a_sample_is_a_member(space: MarksSpace) -> None:
     space.seed(1)
     drawn = [space.sample() for _ in range(300)]
     assert all(map(space.contains, drawn))
@@ -71,7 +71,7 @@ def test_what_is_drawn_is_a_member(space: MarksSpace) -> None:
     assert {int(space.sample(mask=mask)) for _ in range(9)} == {space["call:0=never"]}
 
 
-def test_names_are_made_as_they_are_asked_for(space: MarksSpace) -> None:
+def test_names_are_made_as_they_are_requested(space: MarksSpace) -> None:
     names = space.names
     assert len(names) == space.n
     assert names[1] == "-Oz"

@@ -161,7 +161,7 @@ def test_an_option_is_put_back_after_an_error(plain: LlvmEnv):
         (None, "is not an action of Parameters"),
     ],
 )
-def test_what_is_no_action_is_refused_and_changes_nothing(
+def test_an_invalid_action_is_refused_and_changes_nothing(
     env: LlvmEnv, action: object, complaint: str
 ):
     env.reset(benchmark=PROGRAMS[0])
@@ -215,7 +215,7 @@ def test_states_forks_pickles_and_validation_hold_the_episode(env: LlvmEnv):
         assert other.action_space.name == NAME
 
 
-def test_what_a_pass_with_options_did_is_recorded(env: LlvmEnv):
+def test_the_effects_of_a_pass_with_options_are_recorded(env: LlvmEnv):
     env.reset(benchmark="cbench-v1/qsort")
     env.multistep([{"pass": "sroa"}, {"pass": "inline", "inline-threshold": 1000}])
     assert env.observation["PassStatistics"]["changed"]

@@ -79,7 +79,7 @@ def test_defaults_of_options_are_those_that_opt_prints():
         assert row.default == (truth.get(default, default) if is_truth else default), row.name
 
 
-def test_what_does_not_exist_is_refused():
+def test_unknown_names_are_refused():
     with pytest.raises(InvalidActionError, match="no pass 'licmm': did you mean licm"):
         make_setting({"pass": "licmm"}, FLAGS)
     with pytest.raises(InvalidActionError, match="licm has no parameter 'x'; choose from"):

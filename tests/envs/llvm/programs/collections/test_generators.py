@@ -122,7 +122,7 @@ def test_generators_have_no_end_and_are_listed_lazily(
 
 @needs_stress
 @pytest.mark.parametrize("name", ["-1", "4294967295", "007", "1.5", "x", "", "1/2", "²"])
-def test_what_is_no_seed_is_refused(name: str, tmp_path: Path) -> None:
+def test_an_invalid_seed_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="use a seed from 0 to 4294967294"):
         LlvmStressDataset(tmp_path).benchmark(f"generator://llvm-stress-v0/{name}")
 

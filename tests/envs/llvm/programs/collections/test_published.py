@@ -106,7 +106,7 @@ def test_mirrors_are_tried_in_order(make: Make, server: Server) -> None:
     assert paths == ["/ok/nothing-here", "/truncated/archive", "/html/archive", "/ok/archive"]
 
 
-def test_what_is_not_the_archive_leaves_nothing_installed(make: Make, tmp_path: Path) -> None:
+def test_a_wrong_archive_installs_nothing(make: Make, tmp_path: Path) -> None:
     dataset = make(datasets.BlasDataset, {"blas-v0/a.bc": b"a"}, ["a"], tar_sha256="0" * 64)
     with pytest.raises(DownloadFailed, match="sha256"):
         dataset.install()
@@ -118,7 +118,7 @@ def test_what_is_not_the_archive_leaves_nothing_installed(make: Make, tmp_path: 
     assert not list(tmp_path.rglob("*.bc"))
 
 
-def test_sources_are_compiled_when_they_are_asked_for_and_kept(
+def test_sources_are_compiled_when_they_are_requested_and_kept(
     make: Make, make_env: Callable[..., LlvmEnv], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     top = datasets.AnghaBenchDataset.archive.strip_prefix

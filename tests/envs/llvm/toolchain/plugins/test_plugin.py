@@ -32,7 +32,7 @@ def test_a_plugin_is_known_by_what_is_in_it(library: Path) -> None:
     assert plugin_source([library], [])[0] != plugin_source([library], ["x"])[0]
 
 
-def test_what_is_no_library_is_refused(tmp_path: Path, library: Path) -> None:
+def test_an_invalid_library_is_refused(tmp_path: Path, library: Path) -> None:
     (tmp_path / "text.so").write_text("hello")
     for wrong, complaint in [
         (tmp_path / "none.so", ": No such file"),

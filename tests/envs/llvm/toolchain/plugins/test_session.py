@@ -225,7 +225,7 @@ def test_libraries_that_are_no_plugins_of_this_llvm_are_refused(
         make(plugins=[stub("2", "", "-Wl,--no-as-needed", str(other))])
 
 
-def test_what_llvm_itself_refuses_is_an_error() -> None:
+def test_a_refusal_by_llvm_is_an_error() -> None:
     if not POLLY.exists():
         pytest.skip("LLVMPolly.so is missing")
     # libLLVM of Debian has the options of Polly already.
@@ -233,7 +233,7 @@ def test_what_llvm_itself_refuses_is_an_error() -> None:
         make(plugins=[POLLY])
 
 
-def test_names_that_nobody_adds_or_that_exist_are_refused(plugin: Path, tmp_path: Path) -> None:
+def test_unknown_and_existing_pass_names_are_refused(plugin: Path, tmp_path: Path) -> None:
     with pytest.raises(PluginError, match=r"no pass 'nope' in .*: unknown"):
         make(plugins=[plugin], passes=["nope"])
     with pytest.raises(PluginError, match="'licm', which is one of LLVM's own passes"):

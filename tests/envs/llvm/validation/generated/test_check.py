@@ -28,7 +28,7 @@ def against(right: Benchmark, wrong: Benchmark) -> Benchmark:
 @pytest.mark.parametrize(
     "wrong", [{"rare": "6"}, {"deep": "number & 30"}], ids=["a rare number", "an option"]
 )
-def test_what_recorded_inputs_do_not_show_is_found(
+def test_a_bug_that_recorded_inputs_miss_is_found(
     validated: Validate, right: Benchmark, wrong: dict[str, str]
 ) -> None:
     result = validated(against(right, made(**wrong)), rungs=("run", "generated"))

@@ -64,7 +64,7 @@ def test_the_same_is_made_again_after_damage_of_what_is_kept_on_disk_and_other_s
     assert make_corpus(right, replace(FEW, seed=1)).cases != first.cases
 
 
-def test_what_time_has_cut_short_is_not_kept(
+def test_an_interrupted_run_is_not_kept(
     right: Benchmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))

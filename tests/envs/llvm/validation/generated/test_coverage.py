@@ -52,7 +52,7 @@ def test_a_run_that_is_ended_reaches_nothing() -> None:
         assert one.run(RunCase(), seconds=60)[1] > 0
 
 
-def test_what_the_program_compares_with_is_known() -> None:
+def test_the_constants_that_a_program_compares_with_are_known() -> None:
     with build_counted(program(SOURCE).contents) as one:
         assert {b"--loop", b"4242", (4242).to_bytes(4, "little"), b"found"} <= set(one.tokens)
 

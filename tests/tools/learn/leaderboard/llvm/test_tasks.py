@@ -8,7 +8,7 @@ from compiler_gym.tools.learn.leaderboard import LeaderboardTask, find_task
 from compiler_gym.tools.learn.leaderboard.llvm.tasks import TASKS
 
 
-def test_names_are_told_apart_and_found() -> None:
+def test_names_are_distinguished_and_found() -> None:
     names = [task.name for task in TASKS]
     assert len(set(names)) == len(names)
     assert [find_task(name) for name in names] == list(TASKS)

@@ -45,7 +45,7 @@ def test_a_policy_of_another_version_is_refused(tmp_path: Path, change: dict[str
         read_policy(tmp_path / "one.json")
 
 
-def test_what_is_no_policy_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_policy_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text("[]")
     with pytest.raises(PlanError, match=r"one\.json does not contain a policy"):
         read_policy(tmp_path / "one.json")

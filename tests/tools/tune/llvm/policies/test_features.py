@@ -35,6 +35,6 @@ def test_modules_are_summed() -> None:
     assert seen["modules"] == math.log2(3)
 
 
-def test_what_is_no_module_is_refused() -> None:
+def test_an_invalid_module_is_refused() -> None:
     with pytest.raises(BenchmarkInitError, match="Invalid bitcode signature"):
         compute_features([b"BC\xc0\xdenothing"], is_shared=False)

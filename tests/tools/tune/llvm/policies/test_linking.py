@@ -21,7 +21,7 @@ pytestmark = needs_lld
 SMALL = recipe_named("small").plan
 
 
-def test_options_are_told_apart_by_who_reads_them() -> None:
+def test_options_are_distinguished_by_their_reader() -> None:
     plan = replace(
         SMALL, flags=("-fno-plt",), linker=("-Wl,--gc-sections", "-Wl,-z,now,--icf=safe", PACKED),
         options={"enable-pre": "false"},
