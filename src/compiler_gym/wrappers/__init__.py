@@ -6,17 +6,10 @@
 ``command_lines`` changes the set of actions, ``observations`` and ``rewards`` change the results of
 steps, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and ``undo`` change the
 course of episodes, ``masks`` hides actions without effect, and ``counter`` counts calls.
-``recorder`` and ``sqlite_logger`` write episodes to files, as any `EpisodeStream` may, and
+``recording`` and ``sqlite_logger`` write episodes to files, as any `EpisodeStream` may, and
 ``legacy`` provides the interface of OpenAI Gym.
 """
 
-from compiler_gym.wrappers._recording import (
-    EpisodeRecord,
-    EpisodeSink,
-    EpisodeStream,
-    StepRecord,
-    write_json_text,
-)
 from compiler_gym.wrappers.benchmarks import (
     CycleOverBenchmarks,
     CycleOverBenchmarksIterator,
@@ -35,7 +28,15 @@ from compiler_gym.wrappers.legacy import LegacyGym
 from compiler_gym.wrappers.masks import ActionMasks
 from compiler_gym.wrappers.never_worse import NeverWorse
 from compiler_gym.wrappers.observations import ActionHistory, LogCounts, StepBudget
-from compiler_gym.wrappers.recorder import EpisodeRecorder
+from compiler_gym.wrappers.recording import (
+    EpisodeList,
+    EpisodeRecord,
+    EpisodeRecorder,
+    EpisodeSink,
+    EpisodeStream,
+    StepRecord,
+    write_json_text,
+)
 from compiler_gym.wrappers.rewards import (
     NoEffectPenalty,
     RelativeSavings,
@@ -58,6 +59,7 @@ __all__ = [
     "Counter",
     "CycleOverBenchmarks",
     "CycleOverBenchmarksIterator",
+    "EpisodeList",
     "EpisodeRecord",
     "EpisodeRecorder",
     "EpisodeSink",

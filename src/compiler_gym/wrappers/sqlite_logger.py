@@ -6,8 +6,6 @@ import sqlite3
 import time
 import uuid
 import zlib
-from collections.abc import Generator
-from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,17 +14,16 @@ from compiler_gym.errors import CompilerError, RecordingError, ServiceError
 from compiler_gym.files import make_folder
 from compiler_gym.spaces import space_name
 from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers._recording import (
+from compiler_gym.wrappers.copying import Lasting, State
+from compiler_gym.wrappers.recording import (
     EpisodeRecord,
     EpisodeStream,
     StepRecord,
     require_json,
     write_json_text,
 )
-from compiler_gym.wrappers.copying import Lasting, State
 
-__all__ = ["SynchronousSqliteLogger"]
-
+_Row = tuple[Any, ...]
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS Steps (
   run TEXT NOT NULL, episode INTEGER NOT NULL, step INTEGER NOT NULL,
@@ -64,7 +61,7 @@ class SynchronousSqliteLogger(EpisodeStream):
         self._most = max_step_buffer_length
         if self._key is not None:
             require_json(self.observation_space)
-        self._run.check()
+        self._run.flush()
 
     @property
     def db_path(self) -> Path:
@@ -78,22 +75,11 @@ class SynchronousSqliteLogger(EpisodeStream):
     def episode_started(self, episode: EpisodeRecord) -> None:
         """Log the first observation of an episode."""
         self._run.begin_episode()
-        self._log(
-            StepRecord(
-                [],
-                None,
-                terminated=False,
-                truncated=False,
-                no_effect=False,
-                error=None,
-                observation=episode.observation,
-            )
-        )
+        self._log(StepRecord([], None, False, False, False, None, episode.observation))
 
     def step_taken(self, step: StepRecord) -> None:
         """Log a step, unless it has no actions."""
         if step.actions:
-            self._run.begin_step()
             self._log(step)
 
     def flush(self) -> None:
@@ -115,13 +101,10 @@ class SynchronousSqliteLogger(EpisodeStream):
             name = space_name(self.observation_space) or "observation"
             self._run.observations[state, name] = zlib.compress(value)
         earned = sum(step.reward) if isinstance(step.reward, list) else step.reward
-        row = (
-            str(self.benchmark), write_json_text(step.actions), earned, step.terminated,
-            step.truncated, step.error, state,
-        )  # fmt: skip
-        self._run.add(row)
+        outcome = earned, step.terminated, step.truncated, step.error, state
+        self._run.add((str(self.benchmark), write_json_text(step.actions), *outcome))
         is_late = time.monotonic() - self._run.written > self._seconds
-        if is_late or len(self._run.steps) >= self._most:
+        if is_late or len(self._run.pending) >= self._most:
             self.flush()
 
     @property
@@ -143,84 +126,61 @@ class _Run(Lasting):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._position = (0, 0)
-        """The numbers of the episode and the step."""
+        self.episode = 0
+        """The number of the current episode."""
         self.written = time.monotonic()
         """The time of the last write, on the monotonic clock."""
-        self._begin()
+        self._begin([])
+
+    def _begin(self, rows: list[_Row]) -> None:
+        self._name, self._process = uuid.uuid4().hex, os.getpid()
+        self._current = list(rows)
+        """The rows of the current episode."""
+        self.pending = list(rows)
+        """The rows that are not written yet."""
+        self.observations: dict[tuple[str, str], bytes] = {}
+        """The pending observations, by state and space."""
 
     def begin_episode(self) -> None:
         """Advance to the next episode."""
         if self._process != os.getpid():  # forked: the parent writes the rows so far
-            self._begin()
-        self._position = (self._position[0] + 1, 0)
+            self._begin([])
+        self.episode += 1
+        self._current = []
 
-    def begin_step(self) -> None:
-        """Advance to the next step."""
-        self._position = (self._position[0], self._position[1] + 1)
-
-    def add(self, row: tuple[Any, ...]) -> None:
-        """Add a row for a step, from the columns after its numbers."""
-        self.steps.append((self._name, *self._position, *row))
-
-    def flush(self) -> None:
-        """Write the pending rows; raise `RecordingError` if that fails."""
-        self.written = time.monotonic()
-        self._write()
-
-    def check(self) -> None:
-        """Raise `RecordingError` if the file cannot be written."""
-        with self._database():
-            pass
+    def add(self, row: _Row) -> None:
+        """Add the row of a step, without the numbers of the episode and the step."""
+        row = (self.episode, len(self._current), *row)
+        self._current.append(row)
+        self.pending.append(row)
 
     def __getstate__(self) -> State:
-        """Write the pending rows, because the run of the copy starts with them."""
+        """Write the pending rows, because a copy lacks their observations."""
         self.flush()
         return dict(vars(self))
 
     def __setstate__(self, state: State) -> None:
         vars(self).update(state)
-        original = self._name
-        self._begin()
-        self._copy_episode(original)
+        self._begin(self._current)
 
-    def _begin(self) -> None:
-        self._name, self._process = uuid.uuid4().hex, os.getpid()
-        self.steps: list[tuple[Any, ...]] = []
-        """The pending rows."""
-        self.observations: dict[tuple[str, str], bytes] = {}
-        """The pending observations, by state and space."""
-
-    @contextmanager
-    def _database(self) -> Generator[sqlite3.Connection]:
-        """Open the file for one transaction; threads and processes cannot share connections."""
+    def flush(self) -> None:
+        """Write the pending rows; raise `RecordingError` if that fails."""
+        self.written = time.monotonic()
         try:
             with make_folder(self.path.parent):
                 database = sqlite3.connect(self.path, timeout=60.0, isolation_level="IMMEDIATE")
-            try:
+            try:  # threads and processes cannot share connections
                 database.executescript(_SCHEMA)
                 with database:
-                    yield database
+                    seen = [(*key, value) for key, value in self.observations.items()]
+                    database.executemany(
+                        "INSERT OR IGNORE INTO Observations VALUES (?, ?, ?)", seen
+                    )
+                    rows = [(self._name, *row) for row in self.pending]
+                    marks = ", ".join("?" * 10)
+                    database.executemany(f"INSERT INTO Steps VALUES ({marks})", rows)
             finally:
                 database.close()
         except (OSError, sqlite3.Error) as error:
             raise RecordingError(f"cannot log to {self.path}: {error}") from error
-
-    def _write(self) -> None:
-        if not self.steps:
-            return
-        with self._database() as database:
-            rows = [(*key, value) for key, value in self.observations.items()]
-            database.executemany("INSERT OR IGNORE INTO Observations VALUES (?, ?, ?)", rows)
-            marks = ", ".join("?" * len(self.steps[0]))
-            database.executemany(f"INSERT INTO Steps VALUES ({marks})", self.steps)
-        self.steps, self.observations = [], {}
-
-    def _copy_episode(self, run: str) -> None:
-        with self._database() as database:
-            database.execute(
-                "INSERT INTO Steps SELECT ?, episode, step, benchmark, actions, reward, "
-                "terminated, truncated, error, state FROM Steps "
-                "WHERE run = ? AND episode = ? AND step <= ?",
-                (self._name, run, *self._position),
-            )
+        self.pending, self.observations = [], {}

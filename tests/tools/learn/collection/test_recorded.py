@@ -2,14 +2,12 @@
 """What a policy sees is what it asked for, and what is kept is all that happened."""
 
 from collections.abc import Iterator
-from typing import Any
 
-import numpy as np
 import pytest
 
 from compiler_gym.errors import PolicyError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.tools.learn.collection.recorded import Recorded, Tape, record_randomly
+from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
 from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
 from compiler_gym.wrappers import EpisodeRecord
 
@@ -108,19 +106,3 @@ def test_an_episode_that_cannot_be_recorded_is_refused(env: Recorded) -> None:
     env.unwrapped.step(0)
     with pytest.raises(PolicyError, match="1 steps were not recorded"):
         env.episode_ended()
-
-
-def test_random_episodes_repeat_and_give_the_spaces_back() -> None:
-    with FakeEnv(action_space="Safe", observation_space="half") as env:
-        asked: dict[str, Any] = {"episodes": 2, "length": 4, "rewards": ["number"], "seed": 5}
-        programs = ["fake-v0/7", "fake-v0/3"]
-        first, second = (
-            list(record_randomly(env, programs, ["number", "vector"], **asked)) for _ in range(2)
-        )
-        assert [len(one.steps) for one in first] == [4] * 4
-        assert [s.actions for e in first for s in e.steps] == [
-            s.actions for e in second for s in e.steps
-        ]
-        assert np.array_equal(first[0].observation[1], [7, 49, 1])
-        assert env.observation_space == env.observation.spec("half").space
-        assert env.reward_space is None

@@ -70,6 +70,21 @@ def test_a_failure_ends_its_episode_unrecorded() -> None:
         assert len(found) == 1 + 3
 
 
+def test_a_seed_repeats_the_actions_and_the_spaces_of_the_environment_are_restored() -> None:
+    with FakeEnv(action_space="Safe", observation_space="half") as env:
+        programs = ["fake-v0/7", "fake-v0/3"]
+        first, second = (
+            list(
+                random_transitions(env, programs, episodes=2, length=4, rewards=["number"], seed=5)
+            )
+            for _ in range(2)
+        )
+        assert len(first) == 16
+        assert first == second
+        assert env.observation_space == env.observation.spec("half").space
+        assert env.reward_space is None
+
+
 def test_values_without_names_or_files_are_refused() -> None:
     with (
         FakeEnv(action_space="Menu") as env,

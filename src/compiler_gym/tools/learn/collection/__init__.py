@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         CollectionSummary,
         collect,
     )
-    from compiler_gym.tools.learn.collection.recorded import record_randomly
     from compiler_gym.tools.learn.collection.replaying import ReplayDifference
     from compiler_gym.tools.learn.collection.stored import Collection
 
@@ -27,7 +26,6 @@ __all__ = [
     "CollectionSummary",
     "ReplayDifference",
     "collect",
-    "record_randomly",
 ]
 
 __getattr__ = door(__name__)

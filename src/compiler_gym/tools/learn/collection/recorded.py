@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The environment in which a policy acts while its episodes are recorded."""
 
-import random
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, cast
 
@@ -20,11 +18,8 @@ from compiler_gym.core import (
 from compiler_gym.errors import PolicyError
 from compiler_gym.spaces import action_name, action_names
 from compiler_gym.tools.learn.collection.columns import NamedStep
-from compiler_gym.tools.learn.leaderboard import Limit, LimitReached, Meter
-from compiler_gym.tools.learn.policies import random_actions
+from compiler_gym.tools.learn.leaderboard import Meter
 from compiler_gym.wrappers import EpisodeRecord, EpisodeSink, EpisodeStream, Lasting, StepRecord
-
-__all__ = ["Recorded", "Tape", "record_randomly"]
 
 _UNCHANGED = ResetArguments().observation_space
 
@@ -47,56 +42,6 @@ class Tape(Lasting):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tape":
         return Tape()
-
-
-class _Listed:
-    """A sink that keeps episodes in a list."""
-
-    def __init__(self) -> None:
-        self.episodes: list[EpisodeRecord] = []
-
-    def add(self, episode: EpisodeRecord, number: int) -> None:
-        self.episodes.append(episode)
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    def for_copy(self) -> None:
-        return None
-
-
-def record_randomly(
-    env: CompilerEnv,
-    programs: Iterable[Any],
-    names: Sequence[str],
-    *,
-    episodes: int,
-    length: int,
-    rewards: Sequence[str],
-    seed: int,
-) -> Iterator[EpisodeRecord]:
-    """Yield episodes of random actions on each of `programs`, with the observations `names`.
-
-    `episodes` are played on each program. The environment's spaces are restored at the end.
-    """
-    before = env.episode.selection.observations.names, env.episode.selection.rewards.names
-    sink, generator = _Listed(), random.Random(seed)
-    env.reward_space = list(rewards) or None
-    recorded = Recorded(env, names, Tape(sink), Meter(Limit(compilations=length)))
-    try:
-        for program in programs:
-            for _ in range(episodes):
-                recorded.meter = Meter(Limit(compilations=length))
-                recorded.reset(benchmark=program)
-                with suppress(LimitReached):
-                    random_actions(recorded, generator)
-                recorded.episode_ended()
-                yield sink.episodes.pop()
-    finally:
-        env.observation_space, env.reward_space = before
 
 
 class Recorded(EpisodeStream):

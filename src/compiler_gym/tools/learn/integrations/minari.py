@@ -17,9 +17,7 @@ from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError, UnknownNameError, unknown_name
 from compiler_gym.registration import make
 from compiler_gym.tools.learn.collection import Collection
-from compiler_gym.wrappers import EpisodeRecord, EpisodeStream, StepRecord
-
-__all__ = ["ClonedPolicy", "clone_behaviour", "export_collection", "record_episodes"]
+from compiler_gym.wrappers import EpisodeList, EpisodeRecord
 
 Chooser = Callable[[Any, NDArray[Any]], int]
 """A function from the environment and an observation to an action."""
@@ -39,7 +37,7 @@ def record_episodes(
     `env` must end its episodes and observe an array, as that of `learning_env` does.
     `description` is passed to Minari: `author`, `algorithm_name`, `description` and so on.
     """
-    recorded = _Kept(env)
+    recorded = EpisodeList(env)
     box, actions = _spaces(env.observation_space, env.action_space)
     for number in range(episodes):
         observation, _ = recorded.reset(seed=seed + number)
@@ -62,13 +60,13 @@ def export_collection(
     Raises `InvalidParameterError` for another kind of column, or actions without numbers.
     """
     layout, options = collection.layout, collection.options
-    fields = {field.column: index for index, field in enumerate(layout.fields)}
-    if observation not in fields:
-        raise UnknownNameError(unknown_name("column", observation, fields))
+    columns = [field.column for field in layout.fields]
+    if observation not in columns:
+        raise UnknownNameError(unknown_name("column", observation, columns))
+    index = columns.index(observation)
     with make(options.env, action_space=options.action_space) as env:
-        space = env.observation.spec(layout.fields[fields[observation]].name).space
+        space = env.observation.spec(layout.fields[index].name).space
         box, actions = _spaces(space, env.action_space)
-    index = fields[observation]
     episodes = (_select_observation(episode, index) for _, episode in collection.episodes())
     return _make_dataset(
         (episode for episode in episodes if episode.steps), dataset_id, box, actions, description
@@ -102,26 +100,6 @@ def clone_behaviour(dataset: Any, *, rounds: int = 300, step: float = 0.5) -> Cl
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         weights += step * features.T @ (targets - probabilities) / len(features)
     return ClonedPolicy(weights, mean, scale)
-
-
-class _Kept(EpisodeStream):
-    """A recorder of episodes with the observations that the environment returns."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        super().__init__(env)
-        self.episodes: list[EpisodeRecord] = []
-
-    def keep_observation(self, observation: Any) -> Any:
-        """Return the observation."""
-        return observation
-
-    def episode_started(self, episode: EpisodeRecord) -> None:
-        """Start the record of an episode."""
-        self.episodes.append(episode)
-
-    def step_taken(self, step: StepRecord) -> None:
-        """Add a step."""
-        self.episodes[-1].steps.append(step)
 
 
 def _spaces(

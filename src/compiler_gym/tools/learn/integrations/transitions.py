@@ -10,8 +10,9 @@ once. Needs the extra ``parquet``. For data larger than memory,
 """
 
 import json
+import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import writing
 from compiler_gym.spaces import action_names
-from compiler_gym.tools.learn.collection import record_randomly
-from compiler_gym.wrappers import EpisodeRecord
+from compiler_gym.wrappers import EpisodeList, EpisodeRecord
 
-__all__ = ["StateTransition", "random_transitions", "read_transitions", "write_transitions"]
+_COLUMNS = (
+    *(("benchmark", "string"), ("state", "string"), ("action", "string")),
+    *(("action_number", "int32"), ("next_state", "string"), ("no_effect", "bool_")),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +60,22 @@ def random_transitions(
     `rewards` and `features` name spaces of `env`, which must offer a hash of its program and named
     actions.
     """
-    key = env.state_observation
-    names = action_names(env.action_space)
+    key, names = env.state_observation, action_names(env.action_space)
     if key is None or not names:
         raise InvalidParameterError(f"{env} must offer a hash of its program and named actions")
-    observations = [key, *([features] if features else [])]
-    recorded = record_randomly(
-        env, programs, observations, episodes=episodes, length=length, rewards=rewards, seed=seed
-    )
-    for episode in recorded:
-        yield from _make_transitions(episode, names)
+    before = env.episode.selection.observations.names, env.episode.selection.rewards.names
+    env.observation_space = [key, *([features] if features else [])]
+    env.reward_space = list(rewards) or None
+    recorded, generator = EpisodeList(env), random.Random(seed)
+    try:
+        for program in programs:
+            for _ in range(episodes):
+                recorded.reset(benchmark=program)
+                while recorded.in_episode and len(recorded.episodes[-1].steps) < length:
+                    recorded.step(generator.randrange(len(names)))
+                yield from _make_transitions(recorded.episodes.pop(), key, names)
+    finally:
+        env.observation_space, env.reward_space = before
 
 
 def write_transitions(
@@ -75,26 +84,11 @@ def write_transitions(
     """Write a file and return its number of rows; `rewards` names the items of that column."""
     pa: Any = library("pyarrow", "parquet")
     parquet: Any = library("pyarrow.parquet", "parquet")
-    schema = pa.schema(
-        [
-            ("benchmark", pa.string()),
-            ("state", pa.string()),
-            ("action", pa.string()),
-            ("action_number", pa.int32()),
-            ("next_state", pa.string()),
-            ("no_effect", pa.bool_()),
-            ("rewards", pa.list_(pa.float64())),
-            ("features", pa.list_(pa.float64())),
-        ],
-        metadata={"rewards": json.dumps(list(rewards))},
-    )
-    written: set[tuple[str, str, str]] = set()
-    rows: list[dict[str, Any]] = []
-    for item in transitions:
-        identity = (item.benchmark, item.state, item.action)
-        if identity not in written:
-            written.add(identity)
-            rows.append({name: getattr(item, name) for name in schema.names})
+    columns = [(name, getattr(pa, kind)()) for name, kind in _COLUMNS]
+    columns += [(name, pa.list_(pa.float64())) for name in ("rewards", "features")]
+    schema = pa.schema(columns, metadata={"rewards": json.dumps(list(rewards))})
+    distinct = {(item.benchmark, item.state, item.action): item for item in transitions}
+    rows = [asdict(item) for item in distinct.values()]
     with writing(path, RecordingError):
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         # Pass an open file: with a path, pyarrow deletes an existing file when it fails.
@@ -112,7 +106,9 @@ def read_transitions(path: str | Path) -> Iterator[StateTransition]:
             yield StateTransition(**row)
 
 
-def _make_transitions(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[StateTransition]:
+def _make_transitions(
+    episode: EpisodeRecord, key: str, names: Sequence[str]
+) -> Iterator[StateTransition]:
     for observed, step in episode.transitions():
         if step.error_type is not None:
             return
@@ -120,13 +116,16 @@ def _make_transitions(episode: EpisodeRecord, names: Sequence[str]) -> Iterator[
         earned = reward if isinstance(reward, list) else () if reward is None else (reward,)
         yield StateTransition(
             benchmark=episode.benchmark,
-            state=str(observed[0]),
+            state=str(observed[key]),
             action=names[number],
             action_number=number,
-            next_state=str(step.observation[0]),
+            next_state=str(step.observation[key]),
             no_effect=step.no_effect,
             rewards=tuple(map(float, earned)),
-            features=tuple(np.asarray(observed[1], dtype=float).reshape(-1))
-            if observed[1:]
-            else (),
+            features=tuple(
+                number
+                for name, value in observed.items()
+                if name != key
+                for number in np.asarray(value, dtype=float).reshape(-1)
+            ),
         )
