@@ -17,7 +17,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # the checks run.
 SYSTEM := bubblewrap g++ cmake ninja-build python3 python3-dev python3-venv llvm-22 llvm-22-dev clang-22 \
   lld-22 libclang-rt-22-dev libzstd-dev zlib1g-dev
-ORACLES := bolt-22 bzip2 cargo-web chromium clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
+ORACLES := bzip2 cargo-web chromium clang-format-22 clang-tidy-22 csmith doctest-dev gcc gcc-11 gcc-12 gcc-avr ghostscript hunspell hunspell-en-us hunspell-tools libcsmith-dev libgsm-tools \
   libjpeg-turbo-progs libtiff-tools mlir-22-tools mpg123 openssl rustc-web sox valgrind
 
 # Processes that compile every module anew, as containers often ask for, take minutes of the tests.
@@ -90,7 +90,7 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 	  [ -x $(AGENTS)/harbor/bin/python ] || $(HARBOR_PYTHON) -m venv --without-pip $(AGENTS)/harbor; \
 	  $(BIN)/uv pip install --quiet --python $(AGENTS)/harbor/bin/python harbor; \
 	else echo "Harbor does not read its folders: it needs Python 3.12, and HARBOR_PYTHON names none"; fi
-	$(BIN)/python -m pytest -q -m slow tests/tools/agents/libraries/test_harbor.py
+	$(BIN)/python -m pytest -q -m slow packages/agents/tests/test_agents/libraries/test_harbor.py
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks

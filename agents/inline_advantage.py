@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import compiler_gym
 from compiler_gym.errors import BenchmarkInitError
-from compiler_gym.tools.inline.llvm.observations import INLINE_FEATURES
+from compiler_gym_inline.llvm.observations import INLINE_FEATURES
 
 Floats = NDArray[np.float64]
 

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 import compiler_gym
 from compiler_gym.search import run_search
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.tools.agents import AgentTask, Decisions, judge, tasks
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
+from compiler_gym_agents import AgentTask, Decisions, judge, tasks
 
 __all__ = ["Game", "Network", "Options", "clone", "improve", "main", "parse", "traces_of"]
 

@@ -24,7 +24,7 @@ from compiler_gym.files import append_line, read_regular
 from compiler_gym.files.paths import cache_path
 from compiler_gym.search import Budget, level_sequences, run_search
 from compiler_gym.spaces import action_names
-from compiler_gym.tools.agents import (
+from compiler_gym_agents import (
     AgentEpisode,
     AgentTask,
     Decisions,
@@ -34,8 +34,8 @@ from compiler_gym.tools.agents import (
     score,
     tasks,
 )
-from compiler_gym.tools.rules import Trial, search_rules
-from compiler_gym.tools.rules.llvm.evolution import Evolution
+from compiler_gym_inline.rules import Trial, search_rules
+from compiler_gym_inline.rules.llvm.evolution import Evolution
 
 PAGE = Path(__file__).parents[1] / "docs" / "results" / "agents.md"
 LEVEL, REST = "-Oz", "rest"

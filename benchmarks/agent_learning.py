@@ -22,7 +22,7 @@ import numpy as np
 import compiler_gym
 from benchmarks.tables import write_table
 from compiler_gym.spaces import action_names
-from compiler_gym.tools.agents import AgentTask, tasks
+from compiler_gym_agents import AgentTask, tasks
 
 PAGE = Path(__file__).parents[1] / "docs" / "results" / "agents.md"
 FAMILIES = ("fewer-instructions", "smaller-text", "tile-a-loop-nest")

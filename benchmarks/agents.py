@@ -16,7 +16,7 @@ from statistics import quantiles
 
 from benchmarks.measure import Figure, median_seconds
 from benchmarks.memory import measure_memory
-from compiler_gym.tools.agents import AgentEpisode, AgentTask, tasks
+from compiler_gym_agents import AgentEpisode, AgentTask, tasks
 
 SECONDS = 10.0
 CORES = 16
@@ -156,7 +156,7 @@ def _play(task: AgentTask, *, judged: bool) -> None:
 
 
 def _start() -> None:
-    words = [sys.executable, "-m", "compiler_gym.tools.agents.libraries.mcp", "llvm-ic-v0"]
+    words = [sys.executable, "-m", "compiler_gym_agents.libraries.mcp", "llvm-ic-v0"]
     with subprocess.Popen(
         [*words, "--benchmark", "cbench-v1/crc32"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as server:

@@ -21,7 +21,7 @@ from benchmarks.measure import Figure, median_seconds
 from compiler_gym import _llvm
 from compiler_gym.datasets import CorpusDataset
 from compiler_gym.datasets.bundled import find_bundled_folder
-from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
+from compiler_gym_corpus.collections.corpus_writer import CorpusWriter
 
 PROGRAMS = 10_000
 _PASSES = (

@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.measure import Figure, median_seconds
 from compiler_gym import make
 from compiler_gym.core import CompilerEnv
-from compiler_gym.envs.gcc import GccEnv
+from compiler_gym_gcc import GccEnv
 
 GCC = "gcc-12"
 PROGRAMS = ("qsort", "adpcm", "patricia")

@@ -14,17 +14,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.measure import Figure, NotSetUpError, median_seconds
-from compiler_gym.envs.loop_tool.actions import LOOPS, TABLE
-from compiler_gym.envs.loop_tool.state.cursor import Cursor
-from compiler_gym.envs.loop_tool.state.descriptions import KINDS, describe
-from compiler_gym.envs.loop_tool.state.program import Program
-from compiler_gym.envs.loop_tool.state.reading import parse_program
-from compiler_gym.envs.loop_tool.state.reference import compare, random_inputs, reference_outputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
-from compiler_gym.envs.loop_tool.toolchain.code.carded import card_nest, card_seconds, time_carded
-from compiler_gym.envs.loop_tool.toolchain.code.compiled import tensor_memory
-from compiler_gym.envs.loop_tool.toolchain.code.driver import Card, is_available, open_card
 from compiler_gym.errors import WrongResultError
+from compiler_gym_loop_tool.actions import LOOPS, TABLE
+from compiler_gym_loop_tool.state.cursor import Cursor
+from compiler_gym_loop_tool.state.descriptions import KINDS, describe
+from compiler_gym_loop_tool.state.program import Program
+from compiler_gym_loop_tool.state.reading import parse_program
+from compiler_gym_loop_tool.state.reference import compare, random_inputs, reference_outputs
+from compiler_gym_loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
+from compiler_gym_loop_tool.toolchain.code.carded import card_nest, card_seconds, time_carded
+from compiler_gym_loop_tool.toolchain.code.compiled import tensor_memory
+from compiler_gym_loop_tool.toolchain.code.driver import Card, is_available, open_card
 
 TREES, ACTIONS = 40, 12
 SECONDS = 0.05

@@ -19,13 +19,13 @@ import numpy as np
 import compiler_gym
 from benchmarks import loop_parts
 from benchmarks.measure import Figure, NotSetUpError
-from compiler_gym.envs.loop_tool.jit import measure_peak, vector_lanes
-from compiler_gym.envs.loop_tool.state.descriptions import describe
-from compiler_gym.envs.loop_tool.state.program import Program
-from compiler_gym.envs.loop_tool.state.reading import parse_program
-from compiler_gym.envs.loop_tool.state.reference import random_inputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
-from compiler_gym.envs.loop_tool.toolchain.code.compiled import CompiledNest, compile_nest
+from compiler_gym_loop_tool.jit import measure_peak, vector_lanes
+from compiler_gym_loop_tool.state.descriptions import describe
+from compiler_gym_loop_tool.state.program import Program
+from compiler_gym_loop_tool.state.reading import parse_program
+from compiler_gym_loop_tool.state.reference import random_inputs
+from compiler_gym_loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
+from compiler_gym_loop_tool.toolchain.code.compiled import CompiledNest, compile_nest
 
 ROUNDS = 15
 EPISODES, ACTIONS = 6, 60

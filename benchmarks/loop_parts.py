@@ -18,15 +18,15 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from benchmarks.measure import Figure
-from compiler_gym.envs.loop_tool.actions import changes
-from compiler_gym.envs.loop_tool.jit import vector_lanes
-from compiler_gym.envs.loop_tool.programs.layers import LAYERS
-from compiler_gym.envs.loop_tool.state.descriptions import describe
-from compiler_gym.envs.loop_tool.state.program import Program
-from compiler_gym.envs.loop_tool.state.reading import parse_program
-from compiler_gym.envs.loop_tool.state.reference import random_inputs
-from compiler_gym.envs.loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
-from compiler_gym.envs.loop_tool.toolchain.code.compiled import compile_nest
+from compiler_gym_loop_tool.actions import changes
+from compiler_gym_loop_tool.jit import vector_lanes
+from compiler_gym_loop_tool.programs.layers import LAYERS
+from compiler_gym_loop_tool.state.descriptions import describe
+from compiler_gym_loop_tool.state.program import Program
+from compiler_gym_loop_tool.state.reading import parse_program
+from compiler_gym_loop_tool.state.reference import random_inputs
+from compiler_gym_loop_tool.state.tree import Loop, Tree, initial_tree, settle_nodes
+from compiler_gym_loop_tool.toolchain.code.compiled import compile_nest
 
 ROUNDS = 15
 

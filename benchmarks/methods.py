@@ -34,9 +34,9 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.files import cache_path
 from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, run_search, starting_sequences
-from compiler_gym.tools.agents.llvm.compiler_r1 import CompilerR1
-from compiler_gym.tools.tune.commands.recipes import policy_named
+from compiler_gym.tools.tune import policy_named
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
+from compiler_gym_agents.llvm.compiler_r1 import CompilerR1
 
 __all__ = [
     "METHODS",
@@ -242,12 +242,10 @@ def _link_with_policy(job: Job, *, plugin: bool, packed: bool) -> list[Row]:
     flags = ["--no-never-larger", *([] if packed else ["--old-loaders"])]
     before = _spend()
     with tempfile.TemporaryDirectory() as folder:
-        policy = Path(folder) / "policy.json"
-        shipped = json.loads(policy_named("size").read_text(encoding="utf-8"))
-        for plan in shipped["plans"]:
-            plan["plugin"] = [PLUGIN] if plugin else []
-        policy.write_text(json.dumps(shipped), encoding="utf-8")
-        loaded = _link(program, _own_compiler(), "--policy", str(policy), *flags)
+        shipped, path = policy_named("size"), Path(folder) / "policy.toml"
+        plan = replace(shipped.plan, plugin=(PLUGIN,) if plugin else ())
+        replace(shipped, path=path, plan=plan).write()
+        loaded = _link(program, _own_compiler(), "--policy", str(path), *flags)
     costs = {"compilations": 1, "cpu_seconds": round(_spend() - before, 2)}
     row: Row = {"method": job.method, "program": program, "seed": job.seed, "passes": []}
     rivals = [(), *([(_PACKED,)] if packed else [])]

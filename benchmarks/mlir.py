@@ -13,11 +13,11 @@ from statistics import median
 import compiler_gym
 from benchmarks.measure import Figure, NotSetUpError
 from compiler_gym.core import CompilerEnv
-from compiler_gym.envs.mlir.actions.moves import parse_move
-from compiler_gym.envs.mlir.programs.builders import build
-from compiler_gym.envs.mlir.state.program import Program
-from compiler_gym.envs.mlir.toolchain.measuring import Bench
-from compiler_gym.envs.mlir.toolchain.peak import peak_gflops
+from compiler_gym_mlir.actions.moves import parse_move
+from compiler_gym_mlir.programs.builders import build
+from compiler_gym_mlir.state.program import Program
+from compiler_gym_mlir.toolchain.measuring import Bench
+from compiler_gym_mlir.toolchain.peak import peak_gflops
 
 STEPS = ("tile-0-64", "block-8x32x4", "promote-1-2", "vectorize-operation", "outerproduct-all")
 SCHEDULES = (

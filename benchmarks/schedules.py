@@ -33,8 +33,8 @@ import compiler_gym
 from benchmarks.measure import Figure, NotSetUpError
 from benchmarks.store import _processor
 from benchmarks.tables import write_table
-from compiler_gym.envs.mlir.programs.shapes import LAYERS
 from compiler_gym.files.paths import cache_path
+from compiler_gym_mlir.programs.shapes import LAYERS
 
 ROOT = Path(__file__).parents[1]
 FILE = Path(__file__).with_name("schedules.json")

@@ -8,8 +8,8 @@ so it is drawn again together with the numbers of the guide.
 from collections.abc import Iterator
 from pathlib import Path
 
-from compiler_gym.envs.loop_tool import LoopToolEnv
-from compiler_gym.envs.loop_tool.pictures import roofline_svg
+from compiler_gym_loop_tool import LoopToolEnv
+from compiler_gym_loop_tool.pictures import roofline_svg
 
 __all__ = ["STEPS", "draw"]
 

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.explorer import Server, Settings
+from compiler_gym_explorer import Server, Settings
 from docs.browser import start_browser
 
 __all__ = ["IMAGES", "main", "take_pictures"]

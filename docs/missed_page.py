@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from compiler_gym.tools.hunt.llvm.drafts import write_title
-from compiler_gym.tools.hunt.llvm.page import before_and_after
-from compiler_gym.tools.hunt.llvm.versions import describe_versions
+from compiler_gym_hunt.llvm.drafts import write_title
+from compiler_gym_hunt.llvm.page import before_and_after
+from compiler_gym_hunt.llvm.versions import describe_versions
 
 __all__ = ["missed_page"]
 

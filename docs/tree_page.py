@@ -16,6 +16,7 @@ __all__ = ["ARCHITECTURE", "layers", "tree_page", "with_tools"]
 
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 SOURCE = ROOT / "src" / "compiler_gym"
+PACKAGES = ROOT / "packages"
 _TOOLS = re.compile(r"(?<=<!-- tools -->\n).*?(?=<!-- end tools -->)", re.S)
 _HEAD = """# The source tree
 
@@ -32,7 +33,8 @@ def layers() -> list[list[str]]:
     """Return the names at the top of the package by layer, the top layer first."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    return [re.findall(r"\w+", layer) for layer in contracts[0]["layers"]]
+    layered = next(contract for contract in contracts if contract.get("exhaustive"))
+    return [re.findall(r"\w+", layer) for layer in layered["layers"]]
 
 
 def tree_page() -> str:
@@ -42,7 +44,7 @@ def tree_page() -> str:
 
 def with_tools(page: Path = ARCHITECTURE) -> str:
     """Return the text of a page with the present tools in its table."""
-    rows = "\n".join(_table(_folders("tools"))) + "\n"
+    rows = "\n".join([*_table(_folders("tools")), *map(_row, _packages())]) + "\n"
     return _TOOLS.sub(lambda _: rows, page.read_text(encoding="utf-8"))
 
 
@@ -54,9 +56,11 @@ def _page() -> Iterator[str]:
         yield from (f"| {number} {_row(name)}" for name in names)
     yield "\n## Tools\n"
     yield from _table(_folders("tools"))
+    yield "\n## Packages\n"
+    yield "Each has its source, its tests and its pages in one folder; the core imports none.\n"
+    yield from _table(_packages())
     yield "\n## Compilers\n"
-    yield from _table(_folders("envs"))
-    yield "\nAll of these have the same folders and files. LLVM's are:\n"
+    yield "All compilers have the same folders and files. LLVM's are:\n"
     yield from _table([*_folders("envs/llvm"), *_files("envs/llvm")])
 
 
@@ -79,9 +83,15 @@ def _folders(place: str) -> list[str]:
     return [f"{place}/{name}" for name in found]
 
 
+def _packages() -> list[str]:
+    return [f"packages/{path.name}" for path in sorted(PACKAGES.iterdir()) if path.is_dir()]
+
+
 def _summary(name: str) -> str:
     """Return the first sentence of the docstring of a package or a module."""
     path = SOURCE / name
+    if name.startswith("packages/"):
+        (path,) = (ROOT / name).glob("src/compiler_gym_*")
     if not name.endswith(".py"):
         path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""

@@ -19,13 +19,12 @@ import grimp
 
 from compiler_gym.cli._app import commands
 from docs.shown import EVERY_PAGE
+from scripts.sources import ROOT, module_name, sources
 from tests.docs.blocks import blocks_of
 
-ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src"
 _BLOCKS = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
 _LINKS = "tests/docs/test_links.py"
-_NAMED = re.compile(r"(?P<module>\bcompiler_gym(?:\.\w+)+)|\bcompiler-gym[ -](?P<command>\w+)")
+_NAMED = re.compile(r"(?P<module>\bcompiler_gym\w*(?:\.\w+)*)|\bcompiler-gym[ -](?P<command>\w+)")
 
 
 def affected_tests(changed: Iterable[Path]) -> list[str]:
@@ -35,10 +34,11 @@ def affected_tests(changed: Iterable[Path]) -> list[str]:
     """
     files = [file for path in changed for file in _files(path.absolute())]
     graph = _graph()
-    modules = {_module(file) for file in files if file.is_relative_to(SOURCE)} & graph.modules
+    modules = {module_name(file) for file in files} & graph.modules
     reached = modules.union(*(graph.find_downstream_modules(module) for module in modules))
     reached |= {_name(file) for file in files if file.is_relative_to(ROOT)}
-    tests = sorted((ROOT / "tests").rglob("test_*.py"))
+    folders = [ROOT / "tests", *ROOT.glob("packages/*/tests")]
+    tests = sorted(test for folder in folders for test in folder.rglob("test_*.py"))
     return [
         *(_name(test) for test in tests if test in files or reached & _imports(test)),
         *([_LINKS] if any(file.suffix == ".md" for file in files) else []),
@@ -52,7 +52,7 @@ def affected_tests(changed: Iterable[Path]) -> list[str]:
 
 @cache
 def _graph() -> grimp.ImportGraph:
-    return grimp.build_graph("compiler_gym")
+    return grimp.build_graph(*sources())
 
 
 def _name(file: Path) -> str:
@@ -66,11 +66,6 @@ def _files(path: Path) -> Iterator[Path]:
         yield from (file for file in path.rglob("*") if file.suffix in (".py", ".md"))
     else:
         yield path
-
-
-def _module(file: Path) -> str:
-    parts = file.relative_to(SOURCE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import Any
 from compiler_gym.datasets import CorpusDataset
 from compiler_gym.datasets.sample import SAMPLE, sample_folder
 from compiler_gym.envs.llvm.programs.shapes import find_shapes
-from compiler_gym.tools.corpus.packages import (
+from compiler_gym_corpus.packages import (
     BuildOutcome,
     BuiltModule,
     PackageResult,

@@ -38,9 +38,13 @@ from compiler_gym.envs.llvm.toolchain import OLD_C
 from compiler_gym.errors import CompilerGymError, ObservationError, ProjectError
 from compiler_gym.files import append_line, hash_file, scratch_directory, whole_lines
 from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
-from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, Bench, list_programs, open_corpus
-from compiler_gym.tools.corpus.llvm.packages import unit_compiler
-from compiler_gym.tools.corpus.packages import (
+from compiler_gym.statistics import geometric_interval
+from compiler_gym.tools.tune import BinaryPlan, policy_named
+from compiler_gym.tools.tune.builds import Binary, Input, Unit, run_command
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, PLUGIN_VARIABLE, without_plugin
+from compiler_gym_corpus.llvm.learning import FAIR, PLAIN, Bench, list_programs, open_corpus
+from compiler_gym_corpus.llvm.packages import unit_compiler
+from compiler_gym_corpus.packages import (
     BuildOutcome,
     BuiltPackage,
     LinkedProgram,
@@ -48,11 +52,6 @@ from compiler_gym.tools.corpus.packages import (
     lend_tree,
     read_results,
 )
-from compiler_gym.tools.learn.leaderboard import geometric_interval
-from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.builds import Binary, Input, Unit, run_command
-from compiler_gym.tools.tune.llvm.policies import compute_features, read_policy
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, PLUGIN_VARIABLE, without_plugin
 
 __all__ = ["Case", "Row", "cases", "compare", "measure"]
 
@@ -66,7 +65,6 @@ SETTINGS = {
 TIMED = ("rival, packed", "policy, packed", "plug-in, packed")
 """The methods that are linked twice if that is short, because their times are compared."""
 _SHORT = 1.5
-_POLICY = Path("src/compiler_gym/tools/tune/llvm/policies/size.json")
 _LOCK = Path(__file__).with_name("size_packages.toml")
 _LINK = ("-Wl,--as-needed", "-Wl,--unresolved-symbols=ignore-all")
 _LIBRARIES = ("-lm", "-lpthread", "-ldl", "-lrt")
@@ -219,10 +217,7 @@ def dataset_cases(named: str, scratch: Path) -> Iterator[tuple[Case, RunSpec | N
 
 def plans(case: Case, parts: Sequence[str]) -> dict[str, BinaryPlan]:
     """Return the plan of each method of clang."""
-    policy = read_policy(_POLICY)
-    data = [path.read_bytes() for path in case.modules]
-    features = compute_features(data, is_shared=case.program.is_shared)
-    plain = without_plugin(policy.rank_plans(features)[0])
+    plain = without_plugin(policy_named("size").plan)
     both = replace(plain, plugin=(PLUGIN,))
     methods = {"-Oz": PLAIN, "rival": FAIR, "policy": plain, "plug-in": both}
     if PLUGIN_VARIABLE not in os.environ:

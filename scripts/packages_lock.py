@@ -30,7 +30,7 @@ from pathlib import Path
 from compiler_gym.errors import DownloadFailed
 from compiler_gym.files import scratch_directory
 from compiler_gym.lazy import parts
-from compiler_gym.tools.corpus.packages import (
+from compiler_gym_corpus.packages import (
     LockedPackage,
     PackageLock,
     PrivateApt,

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from warm import Warm
 
 import compiler_gym
 from compiler_gym import CompilerEnvState, CompilerEnvStateWriter
+from tests.warm import Warm
 
 COMMAND = (sys.executable, "-m", "compiler_gym.cli")
 SOURCE = """

@@ -49,8 +49,9 @@ def install(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Return what makes the given compilers the installed ones."""
 
     def installed(*found: Compiler) -> None:
-        entries = [SimpleNamespace(load=lambda one=one: one) for one in found]
-        monkeypatch.setattr(registration, "entry_points", always(entries))
+        own = [one for one in found if one is OURS]
+        entries = {one.name: SimpleNamespace(load=lambda one=one: one) for one in (*own, *found)}
+        monkeypatch.setattr(registration, "parts", {"compilers": entries, "declarations": {}}.get)
         compilers.cache_clear()
 
     yield installed

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from warm import Warm
+
+from tests.warm import Warm
 
 PROGRAM = """
 import os, sys

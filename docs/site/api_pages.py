@@ -22,6 +22,7 @@ from sphinx.ext.autodoc.mock import (
 from sphinx.util.inspect import stringify_signature
 
 from docs.site import ROOT
+from scripts.sources import sources
 
 __all__ = [
     "INSIDE",
@@ -36,9 +37,7 @@ __all__ = [
 
 _IMPORTED = re.compile(r"^ *(?:from|import) (compiler_gym[\w.]*)", re.MULTILINE)
 _FOR_USERS = re.compile(r"compiler_gym\.(integrations\.\w+|envs(\.\w+)?)")
-SOURCE = ROOT / "src"
 FOLDER = ROOT / "docs" / "api"
-PACKAGE = "compiler_gym"
 OWN_DOORS = ("integrations",)
 """Folders whose files are imported by users one by one."""
 NOT_IMPORTED = ("cli", "programs")
@@ -59,8 +58,8 @@ ROOMS = ("actions", "state", "toolchain")
 
 def doors() -> Iterator[tuple[str, Path]]:
     """Yield the name and the file of every module that users import from, in order."""
-    for path in sorted((SOURCE / PACKAGE).rglob("*.py")):
-        parts = path.relative_to(SOURCE).with_suffix("").parts
+    for root, path in ((r, path) for r, f in sources().items() for path in sorted(f.rglob("*.py"))):
+        parts = (root, *path.relative_to(sources()[root]).with_suffix("").parts)
         if any(part.startswith("_") and part != "__init__" for part in parts):
             continue
         if parts[1] in NOT_IMPORTED or (parts[1] == "envs" and {*parts} & {*ROOMS}):
@@ -182,8 +181,9 @@ def _text_below(name: str, path: Path) -> str:
     for node in ast.walk(ast.Module(body, [])):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for one in node.names:
-                if (one.asname or one.name) == name and node.module.startswith(PACKAGE):
-                    stem = SOURCE.joinpath(*node.module.split("."))
+                if (one.asname or one.name) == name and node.module.split(".")[0] in sources():
+                    root, *below = node.module.split(".")
+                    stem = sources()[root].joinpath(*below)
                     file = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
                     return _text_below(one.name, file)
     for node, after in itertools.pairwise(body):

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import compiler_gym
-from compiler_gym.envs.gcc import GccEnv, GccFlagIntOption, GccParamIntOption, Option
+from compiler_gym_gcc import GccEnv, GccFlagIntOption, GccParamIntOption, Option
 
 PROGRAMS = (
     *("crc32", "sha", "stringsearch", "patricia", "bitcount", "qsort", "dijkstra", "blowfish"),

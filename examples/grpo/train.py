@@ -18,8 +18,8 @@ from pathlib import Path
 import torch
 from trl import GRPOConfig, GRPOTrainer
 
-from compiler_gym.tools.agents import tasks
-from compiler_gym.tools.agents.libraries.trl import TrainingTasks
+from compiler_gym_agents import tasks
+from compiler_gym_agents.libraries.trl import TrainingTasks
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

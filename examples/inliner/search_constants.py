@@ -18,7 +18,7 @@ from typing import Any
 
 import compiler_gym
 from compiler_gym.errors import CompilerGymError
-from compiler_gym.tools.inline.llvm.policies import heuristic_policy
+from compiler_gym_inline.llvm.policies import heuristic_policy
 
 RULE = Path(__file__).with_name("llvm_rule.c")
 VALUES: Mapping[str, Sequence[int]] = {

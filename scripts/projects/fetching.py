@@ -16,7 +16,7 @@ import tarfile
 from pathlib import Path
 
 from compiler_gym.errors import DatasetInitError, DownloadFailed
-from compiler_gym.tools.corpus.packages import PrivateApt
+from compiler_gym_corpus.packages import PrivateApt
 from scripts.projects.building import run, write_scripts
 from scripts.projects.table import HERE, Project, projects
 

@@ -24,8 +24,10 @@ __all__ = ["Finding", "Rules", "count_findings", "find_problems"]
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 ALLOWED = HERE / "allowed.toml"
-PLACES = ("*.md", "docs/**/*.md", "changelog.d/*.md", "src/**/*.py", "examples/**/*.py",
-          "agents/**/*.py", "docs/**/*.py", "benchmarks/**/*.py", "scripts/**/*.py")  # fmt: skip
+PLACES = ("*.md", "docs/**/*.md", "changelog.d/*.md", "packages/*/*.md", "packages/*/docs/**/*.md",
+          "native/**/*.h", "native/**/*.cpp", "packages/**/*.h",
+          *(f"{folder}/**/*.py" for folder in ("src", "packages", "examples", "agents", "docs",
+                                               "benchmarks", "scripts", "tests")))  # fmt: skip
 GENERATED = ("docs/reference/", "scripts/prose/rules.toml", "CHANGELOG.md")
 
 
@@ -83,9 +85,8 @@ def find_problems(paths: Iterable[Path], rules: Rules) -> Iterator[Finding]:
 def list_files(places: Iterable[Path] = ()) -> list[Path]:
     """Return the files to check: those of `places`, or all of them."""
     if places := list(places):
-        below = (path for place in places for path in ([place] if place.is_file() else
-                 sorted([*place.rglob("*.md"), *place.rglob("*.py")])))  # fmt: skip
-        return [path for path in below if path.suffix in {".md", ".py"}]
+        below = (path for place in places for path in (place, *sorted(place.rglob("*"))))
+        return [path for path in below if path.suffix in {".md", ".py", ".h", ".cpp"}]
     every = {path for pattern in PLACES for path in ROOT.glob(pattern)}
     names = {path: path.relative_to(ROOT).as_posix() for path in every}
     return sorted(path for path, name in names.items() if not name.startswith(GENERATED))
@@ -96,7 +97,7 @@ def count_findings(findings: Iterable[Finding]) -> Counter[str]:
     counts: Counter[str] = Counter()
     for finding in findings:
         parts = finding.path.relative_to(ROOT).parent.parts
-        counts["/".join(parts[:4] if parts[:1] == ("src",) else parts[:2]) or "."] += 1
+        counts["/".join(parts[:4] if parts[0:1] in {("src",), ("packages",)} else parts[:2]) or "."] += 1
     return counts
 
 

@@ -18,6 +18,9 @@ _CODE = re.compile(r"``.+?``|`[^`\n]+`", re.S)
 _TARGET = re.compile(r"\]\([^)]*\)")
 _QUOTE = re.compile(r'"[^"\n]{1,60}"')
 _DIRECTIVE = re.compile(r"#\s*(?:type:|pyright:|noqa|fmt:|SPDX|!)")
+_CXX = re.compile(r"""R"\((?:.|\n)*?\)"|'(?:[^'\\\n]|\\.)'|"(?P<message>(?:[^"\\\n]|\\.)*)"
+                      |(?P<comment>//.*(?:\n[ \t]*//.*)*)""", re.X)  # fmt: skip
+_SLASHES = re.compile(r"^[ \t]*//[ \t]*", re.M)
 
 
 class Kind(Enum):
@@ -27,6 +30,7 @@ class Kind(Enum):
     DOCSTRING = "docstring"
     MESSAGE = "message"
     COMMENT = "comment"
+    NAME = "name"
 
 
 class Text(NamedTuple):
@@ -38,13 +42,21 @@ class Text(NamedTuple):
 
 
 def read_texts(path: Path) -> Iterator[Text]:
-    """Yield the texts of a Markdown page or a Python file, without the code in them."""
+    """Yield the texts of a Markdown page, a Python or a C++ file, without the code in them.
+
+    A test's strings are data, but its name is a sentence.
+    """
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         yield Text(Kind.PAGE, 1, _blank(source, _FENCE, _COMMENT, _CODE, _TARGET, _QUOTE))
+    elif path.suffix != ".py":
+        yield from _read_cxx(source)
     else:
-        yield from _read_strings(ast.parse(source))
+        tree, is_test = ast.parse(source), path.name.startswith("test_")
+        texts = _read_strings(tree)
+        yield from (text for text in texts if not (is_test and text.kind is Kind.MESSAGE))
         yield from _read_comments(source)
+        yield from _read_names(tree)
 
 
 def _blank(text: str, *patterns: re.Pattern[str]) -> str:
@@ -83,3 +95,23 @@ def _read_comments(source: str) -> Iterator[Text]:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type == tokenize.COMMENT and not _DIRECTIVE.match(token.string):
             yield Text(Kind.COMMENT, token.start[0], _blank(token.string.lstrip("# "), _CODE))
+
+
+def _read_names(tree: ast.Module) -> Iterator[Text]:
+    """Yield the names of tests as sentences."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield Text(Kind.NAME, node.lineno, node.name[5:].replace("_", " "))
+
+
+def _read_cxx(source: str) -> Iterator[Text]:
+    """Yield comments and messages; an unindented comment is the docstring of a declaration."""
+    for match in _CXX.finditer(source):
+        line = source.count("\n", 0, match.start()) + 1
+        if message := match["message"]:
+            if message.count(" ") >= 2:
+                yield Text(Kind.MESSAGE, line, _blank(message, _CODE))
+        elif comment := match["comment"]:
+            is_top = source[: match.start()].endswith("\n")
+            kind = Kind.DOCSTRING if is_top else Kind.COMMENT
+            yield Text(kind, line, _blank(_SLASHES.sub("", comment), _CODE))

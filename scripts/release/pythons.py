@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from compiler_gym.errors import DatasetInitError, DownloadFailed
-from compiler_gym.tools.corpus.packages import PrivateApt
+from compiler_gym_corpus.packages import PrivateApt
 
 __all__ = ["found", "source_archive", "stable", "version"]
 

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from importlib.abc import FileLoader
     from importlib.metadata import EntryPoint
 
-__all__ = ["door", "load_from_file", "load_named", "part", "parts"]
+__all__ = ["door", "load_from_file", "load_named", "missing_parts", "part", "parts"]
 
+_PACKAGE = "compiler_gym"
 _TYPES_ONLY = r"(?m)^if TYPE_CHECKING:\n((?: {4}.*)?\n)*"
 _IMPORT = r"(?m)^ {4}from (?P<module>\S+) import (?P<names>\([^)]*\)|.+)$"
 
@@ -105,17 +106,43 @@ def parts(kind: str) -> "Mapping[str, EntryPoint]":
     """Return the entry points of the group ``compiler_gym.KIND`` by name, to be loaded on use.
 
     Tools use such groups to find parts that compilers provide, and the core to find parts of
-    tools. Parts of this package come first, and cannot be replaced.
+    tools. Parts of this library come first, and cannot be replaced; those of its packages that
+    are missing (`missing_parts`) are left out.
     """
+    entries: dict[str, EntryPoint] = {}
+    for entry in _entry_points(kind):
+        if not _is_missing(entry):
+            entries.setdefault(entry.name, entry)
+    return entries
+
+
+def missing_parts(kind: str) -> dict[str, str]:
+    """Return the package of each part of the group ``compiler_gym.KIND`` that is not there.
+
+    An installation without the folder of a package, such as ``compiler_gym_gcc``, works without
+    the part.
+    """
+    return {entry.name: _root(entry) for entry in _entry_points(kind) if _is_missing(entry)}
+
+
+def _entry_points(kind: str) -> "list[EntryPoint]":
+    """Return the entry points of a group: ours, then those of our packages, then the others."""
     from importlib.metadata import entry_points
 
-    def order(entry: "EntryPoint") -> tuple[bool, str]:
-        return not entry.value.startswith("compiler_gym."), entry.name
+    def order(entry: "EntryPoint") -> tuple[bool, bool, str]:
+        root = _root(entry)
+        return root != _PACKAGE, not root.startswith(f"{_PACKAGE}_"), entry.name
 
-    entries: dict[str, EntryPoint] = {}
-    for entry in sorted(entry_points(group=f"compiler_gym.{kind}"), key=order):
-        entries.setdefault(entry.name, entry)
-    return entries
+    return sorted(entry_points(group=f"{_PACKAGE}.{kind}"), key=order)
+
+
+def _root(entry: "EntryPoint") -> str:
+    return re.split("[.:]", entry.value, maxsplit=1)[0]
+
+
+def _is_missing(entry: "EntryPoint") -> bool:
+    root = _root(entry)
+    return root.startswith(f"{_PACKAGE}_") and importlib.util.find_spec(root) is None
 
 
 def part(kind: str, compiler: str | None = None) -> Any:

@@ -7,24 +7,19 @@ loads no compiler.
 """
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
-from importlib.metadata import entry_points
-from os import fspath
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from compiler_gym.errors import (
-    CompilerGymWarning,
     EnvironmentNotSupported,
     InvalidParameterError,
-    PluginError,
 )
-from compiler_gym.plugins import plugin_files, read_plugin
+from compiler_gym.lazy import missing_parts, part, parts
+from compiler_gym.version import missing_hint
 
 if TYPE_CHECKING:
     from gymnasium.envs.registration import EnvSpec
@@ -45,7 +40,6 @@ __all__ = [
     "ExternalTool",
     "ProgramFormat",
     "Use",
-    "compiler_of_plugin",
     "compilers",
     "default_environment",
     "find_compiler",
@@ -57,11 +51,9 @@ __all__ = [
 
 AS_THE_ID_SAYS: Any = ...
 """The default of an argument of `make`: the value of the id, if it has one."""
-GROUP = "compiler_gym.compilers"
 _DECLARED = ".toml"
 NAMESPACE = "compiler_gym"
 """The Gymnasium namespace under which every environment is registered a second time."""
-_PROGRAM = "compiler_gym.plugins:ServiceEnv"
 _VECTORS = "compiler_gym.vector.entry"
 """The module of vector entry points; a name, because registering imports nothing."""
 
@@ -163,52 +155,26 @@ def compilers() -> Mapping[str, Compiler]:
 
     A declaration that cannot be read is skipped with a warning.
     """
-    installed = [entry.load() for entry in entry_points(group=GROUP)]
-    installed.sort(
-        key=lambda compiler: (not compiler.environment.startswith("compiler_gym."), compiler.name)
-    )
-    for file in plugin_files():
-        try:
-            installed.append(compiler_of_plugin(file))
-        except PluginError as error:
-            warnings.warn(f"skipping a plug-in: {error}", CompilerGymWarning, stacklevel=2)
+    installed = [entry.load() for entry in parts("compilers").values()]
+    for declared in parts("declarations").values():
+        installed.extend(declared.load().declared_compilers())
     return MappingProxyType({compiler.name: compiler for compiler in installed})
 
 
 def find_compiler(id: str) -> Compiler | None:
     """Return the compiler that registered the environment `id`, or None."""
     if id.endswith(_DECLARED):
-        return compiler_of_plugin(id)
+        return _declarations().read_compiler(id)
     plain = id.removeprefix(f"{NAMESPACE}/")
     registered = compilers().values()
     return next((c for c in registered if plain in (env.id for env in c.environments)), None)
 
 
-def compiler_of_plugin(file: str | Path) -> Compiler:
-    """Return the compiler that a TOML file declares.
-
-    Raises:
-        PluginError: The file cannot be read, or is invalid.
-    """
-    plugin = read_plugin(file)
-    path = fspath(Path(file).absolute())
-    return Compiler(
-        plugin.name,
-        plugin.description,
-        _PROGRAM,
-        tuple(
-            EnvironmentId(
-                row.id,
-                {
-                    "plugin": path,
-                    "action_space": row.action_space,
-                    "observation_space": row.observation_space,
-                    "reward_space": row.reward_space,
-                },
-            )
-            for row in plugin.environments
-        ),
-    )
+def _declarations() -> Any:
+    """Return the module that reads declarations of compilers in other languages."""
+    if package := missing_parts("declarations").get("toml"):
+        raise EnvironmentNotSupported(missing_hint("a compiler in another language", package))
+    return part("declarations", "toml")
 
 
 def default_environment(use: Use = Use.COMMAND) -> str:
@@ -347,6 +313,7 @@ def make(
     overrides = {name: value for name, value in arguments.items() if value is not AS_THE_ID_SAYS}
     kwargs = {**overrides, **options}
     id = _with_version(id)
+    _refuse_missing(id)
     spec_or_id = _program_spec(id, kwargs) or id
     env: Any = gymnasium.make(spec_or_id, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
     env.renders_unasked = True
@@ -392,7 +359,8 @@ def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
     from gymnasium.envs.registration import EnvSpec
 
     compiler, arguments = find_compiler(id), {}
-    if compiler is not None and compiler.environment != _PROGRAM:
+    program = _declarations().ENVIRONMENT
+    if compiler is not None and compiler.environment != program:
         raise InvalidParameterError(
             f"{id} is an environment of {compiler.name}: use another id with service=[...]"
         )
@@ -403,7 +371,7 @@ def _program_spec(id: Any, kwargs: Mapping[str, Any]) -> "EnvSpec | None":
         id, arguments = environment.id, dict(environment.kwargs)
     return EnvSpec(
         id,
-        entry_point=_PROGRAM,
+        entry_point=program,
         kwargs=arguments,
         order_enforce=False,
         disable_env_checker=True,
@@ -423,6 +391,13 @@ def _with_version(id: Any) -> Any:
     ]
     latest = max(filter(None, numbered), key=lambda match: int(match[1]), default=None)
     return f"{id}-v{latest[1]}" if latest else id
+
+
+def _refuse_missing(id: Any) -> None:
+    """Raise `EnvironmentNotSupported` if `id` is of a package that this installation lacks."""
+    for name, package in missing_parts("compilers").items():
+        if isinstance(id, str) and id.removeprefix(f"{NAMESPACE}/").startswith(name):
+            raise EnvironmentNotSupported(missing_hint(id, package))
 
 
 def _left_open(id: Any) -> Iterator[str]:

@@ -14,8 +14,8 @@ import tokenize
 import tomllib
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "src" / "compiler_gym"
+from scripts.sources import CORE, PACKAGES, ROOT, module_name, sources
+
 RECORD = Path(__file__).with_name("house.toml")
 LONG = 300
 _PARTICIPLE = re.compile(
@@ -31,11 +31,14 @@ Room = dict[str, int]
 def measure() -> dict[str, Room]:
     """Return the numbers of each room by its name, and those of the whole package."""
     rooms: dict[str, Room] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).parts
+    for path in sorted(path for folder in sources().values() for path in folder.rglob("*.py")):
+        if "node_modules" in path.parts:
+            continue
+        is_core = path.is_relative_to(CORE)
+        parts = path.relative_to(CORE).parts if is_core else (module_name(path).split(".")[0],)
         if parts[0] == "programs":  # the sources of bundled programs, which an editable build links
             continue
-        name = "." if len(parts) == 1 else parts[0]
+        name = "." if is_core and len(parts) == 1 else parts[0]
         if name in _DEEPER and len(parts) > 2:
             name = f"{name}/{parts[1]}"
         text = path.read_text(encoding="utf-8")
@@ -50,10 +53,13 @@ def measure() -> dict[str, Room]:
         functions = _function_names(text)
         room["participles"] += sum(bool(_PARTICIPLE.match(one)) for one in functions)
         room["of"] += sum(one.endswith("_of") for one in functions)
-    names = {path.stem for path in PACKAGE.glob("*.py")}
-    names |= {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    names = {path.stem for path in CORE.glob("*.py")}
+    names |= {path.parent.name for path in CORE.glob("*/__init__.py")}
+    core = [room for name, room in rooms.items() if name not in PACKAGES]
     rooms["whole"] = {
-        "lines": sum(room["lines"] for room in rooms.values()),
+        "lines": sum(room["lines"] for room in core),
+        "packages": sum(rooms[name]["lines"] for name in PACKAGES),
+        "files": sum(1 for path in CORE.rglob("*.py") if "programs" not in path.parts),
         "top_level": len([name for name in names if not name.startswith("_")]),
         "layers": len(_contract()),
     }
@@ -79,7 +85,8 @@ def write() -> None:
 
 def _contract() -> list[str]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    return next(contract for contract in contracts if contract.get("exhaustive"))["layers"]
 
 
 def _public_names(text: str) -> int:

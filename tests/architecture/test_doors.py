@@ -11,10 +11,12 @@ from types import ModuleType
 import pytest
 
 from compiler_gym.errors import EnvironmentNotSupported
+from scripts.sources import CORE, PACKAGES, module_name
 
-PACKAGE = Path(__file__).parents[2] / "src" / "compiler_gym"
-PACKAGES = sorted({path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")})
-"""What stands at the top: packages and single files."""
+ROOMS = sorted(
+    {*(CORE / path.relative_to(CORE).parts[0] for path in CORE.rglob("*.py")), *PACKAGES.values()}
+)
+"""What stands at the top: folders and single files of the core, and packages."""
 COMPILER_FILES = {
     "__init__.py",
     "datasets.py",
@@ -26,7 +28,12 @@ COMPILER_FOLDERS = {
     *("actions", "observations", "panes", "programs"),
     *("state", "toolchain", "validation"),
 }
-OWN_FOLDERS = {"loop_tool": {"jit", "pictures"}}
+COMPILERS = [
+    CORE / "envs" / "llvm",
+    *(PACKAGES[f"compiler_gym_{name}"] for name in ("gcc", "loop_tool", "mlir")),
+]
+"""The folders of compilers; other packages add an environment of LLVM."""
+OWN_FOLDERS = {"compiler_gym_loop_tool": {"jit", "pictures"}}
 """Folders that one compiler has besides."""
 
 
@@ -35,14 +42,11 @@ def case_order(name: str) -> tuple[int, str]:
     return (0 if name.isupper() else 1 if name[:1].isupper() else 2, name)
 
 
-def modules(package: str) -> Iterator[ModuleType]:
-    """Yield every module of what stands at the top as `package`."""
-    place = PACKAGE / package
+def modules(place: Path) -> Iterator[ModuleType]:
+    """Yield every module of a folder or file that stands at the top."""
     for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        name = ".".join(("compiler_gym", *parts)).removesuffix(".__init__")
         with suppress(EnvironmentNotSupported):  # a plug-in of a library is only loaded by it
-            yield importlib.import_module(name)
+            yield importlib.import_module(module_name(path))
 
 
 def faults(module: ModuleType) -> Iterator[str]:
@@ -64,9 +68,9 @@ def faults(module: ModuleType) -> Iterator[str]:
             yield f"{module.__name__}.{name} has no docstring"
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_every_module_says_why_it_exists_and_what_it_offers(package: str) -> None:
-    found = [fault for module in modules(package) for fault in faults(module)]
+@pytest.mark.parametrize("place", ROOMS, ids=lambda place: place.name)
+def test_every_module_says_why_it_exists_and_what_it_offers(place: Path) -> None:
+    found = [fault for module in modules(place) for fault in faults(module)]
     assert found == [], "\n".join(found)
 
 
@@ -82,11 +86,8 @@ def test_every_fault_is_found() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "folder", sorted(p.parent.name for p in (PACKAGE / "envs").glob("*/__init__.py"))
-)
-def test_every_compiler_answers_the_same_questions_in_the_same_files(folder: str) -> None:
-    here = PACKAGE / "envs" / folder
+@pytest.mark.parametrize("here", COMPILERS, ids=lambda here: here.name)
+def test_every_compiler_answers_the_same_questions_in_the_same_files(here: Path) -> None:
     assert {path.name for path in here.glob("*.py")} == COMPILER_FILES
-    own = OWN_FOLDERS.get(folder, set[str]())
+    own = OWN_FOLDERS.get(here.name, set[str]())
     assert {path.parent.name for path in here.glob("*/__init__.py")} == COMPILER_FOLDERS | own

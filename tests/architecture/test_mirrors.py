@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from scripts.sources import sources, find_tests
 
 WITHOUT: dict[str, str] = {
     "version.py": "one constant",
@@ -32,7 +32,9 @@ def unmirrored(package: Path, tests: Path) -> set[str]:
 
 
 def test_every_module_has_its_tests_at_the_mirrored_path() -> None:
-    found = unmirrored(ROOT / "src" / "compiler_gym", ROOT / "tests")
+    found = set[str]().union(
+        *(unmirrored(folder, find_tests(name)) for name, folder in sources().items())
+    )
     assert found - set(WITHOUT) == set(), "a new module needs a test file of its own"
     assert set(WITHOUT) - found == set(), "these have tests now, or are gone: shorten the list"
 

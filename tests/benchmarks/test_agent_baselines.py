@@ -2,7 +2,7 @@
 """Baselines are of the same tasks every time, and a task without a reward counts."""
 
 from benchmarks.agent_baselines import at_random, chosen_tasks, nothing, table
-from compiler_gym.tools.agents import Verdict
+from compiler_gym_agents import Verdict
 
 
 def test_more_tasks_of_a_family_begin_with_fewer() -> None:

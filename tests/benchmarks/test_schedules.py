@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import schedules
-from compiler_gym.envs.mlir.programs.shapes import LAYERS
+from compiler_gym_mlir.programs.shapes import LAYERS
 
 
 def test_the_page_holds_what_is_kept() -> None:
@@ -27,7 +27,7 @@ def test_the_programs_are_those_of_the_evaluation() -> None:
     assert not set(agent.TEST.values()) & set(agent.TRAIN)
 
 
-def test_what_is_kept_is_not_measured_again(tmp_path: Path) -> None:
+def test_stored_results_are_not_measured_again(tmp_path: Path) -> None:
     path = tmp_path / "kept.json"
     assert schedules.Kept(path, 60.0).get("a", "b", lambda: 3) == 3
     again = schedules.Kept(path, 0.0)

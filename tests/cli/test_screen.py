@@ -69,7 +69,7 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
     "policy": [
         ("policy", "measure", "missing", "--output", "outcomes"),
         ("policy", "show", "size"),
-        ("policy", "train", "none.jsonl", "debian-sample-v0", "--output", "x.json"),
+        ("policy", "train", "none.jsonl", "debian-sample-v0", "--output", "x.toml"),
     ],
     "evaluate-heuristic": [("evaluate-heuristic", "missing.c")],
 }

@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
+from test_explorer.commands.test_explore import explore
 
 from compiler_gym.compat.old_commands import todays_command
 from tests.command_line import Run
-from tests.tools.explorer.commands.test_explore import explore
 
 
 def old(name: str, *arguments: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":

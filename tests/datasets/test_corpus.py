@@ -17,8 +17,8 @@ from compiler_gym.datasets import (
     CorpusProgram,
     find_corpora,
 )
-from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
 from compiler_gym.errors import DatasetInitError, UnknownNameError
+from compiler_gym_corpus.collections.corpus_writer import CorpusWriter
 
 
 def program(number: int) -> bytes:

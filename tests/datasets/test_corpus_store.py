@@ -9,8 +9,8 @@ import pytest
 
 from compiler_gym.datasets import CorpusDataset
 from compiler_gym.datasets.corpus_store import PROGRAM_KINDS, CorpusStore, StoredSelection
-from compiler_gym.tools.corpus.packages import gather
-from tests.tools.corpus.packages.built import shapes, text_of, write_package
+from compiler_gym_corpus.packages import gather
+from test_corpus.packages.built import shapes, text_of, write_package
 
 
 @pytest.fixture

@@ -11,8 +11,11 @@ from types import ModuleType
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src"
-PACKAGE = SOURCE / "compiler_gym"
+from scripts.sources import CORE, PACKAGES, module_name
+
+ROOMS = sorted(
+    {*(CORE / path.relative_to(CORE).parts[0] for path in CORE.rglob("*.py")), *PACKAGES.values()}
+)
 PARSER = doctest.DocTestParser()
 
 
@@ -28,14 +31,8 @@ def examples_in(text: str) -> int:
     return sum(len(PARSER.get_examples(string)) for string in strings)
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(SOURCE).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def documented(package: str) -> Iterator[tuple[str, int]]:
-    """Yield every module below `package` that shows examples, and how many."""
-    place = PACKAGE / package
+def documented(place: Path) -> Iterator[tuple[str, int]]:
+    """Yield every module below `place` that shows examples, and how many."""
     for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
         text = path.read_text(encoding="utf-8")
         if ">>> " in text and (count := examples_in(text)):
@@ -47,7 +44,7 @@ def load(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if (error.name or "compiler_gym").partition(".")[0] == "compiler_gym":
+        if (error.name or "compiler_gym").startswith("compiler_gym"):
             raise
         pytest.skip(f"{error.name} is missing")
 
@@ -60,11 +57,9 @@ def runs(name: str, count: int) -> str:
     return "" if ran.attempted == count else f"{name}: doctest does not find every docstring"
 
 
-@pytest.mark.parametrize(
-    "package", sorted({path.relative_to(PACKAGE).parts[0] for path in PACKAGE.rglob("*.py")})
-)
+@pytest.mark.parametrize("package", ROOMS, ids=lambda place: place.name)
 def test_every_example_of_a_package_runs(
-    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong: list[str] = []
     missing: list[str] = []

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from blocks import Block, blocks_of
-from warm import Warm
 
 from docs.shown import EVERY_PAGE, TERMINAL, stale
 from docs.shown import PAGES as SHOWN_ALONE
+from tests.warm import Warm
 
 ROOT = Path(__file__).parents[2]
 RUNNER = Path(__file__).with_name("blocks.py")
@@ -84,7 +84,7 @@ def test_blocks_are_found_with_their_titles_and_lines() -> None:
     assert heavy == Block("python", None, "z = 3\n", 2, ("ray", "torch"))
 
 
-def test_a_block_of_a_heavy_library_runs_only_where_it_is_asked_for(
+def test_a_block_of_a_heavy_library_runs_only_where_it_is_requested(
     warm: Warm, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"

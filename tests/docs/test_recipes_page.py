@@ -7,8 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from compiler_gym.tools.corpus.llvm.learning import FAIR, PLAIN, PlanOutcome, plan_key
 from compiler_gym.tools.tune import recipe_named
+from compiler_gym_corpus.llvm.learning import FAIR, PLAIN, PlanOutcome, plan_key
 from docs import recipes_page
 from docs.recipes_page import KEPT, keep_outcomes
 
@@ -54,5 +54,5 @@ def test_a_decision_is_judged_by_what_is_larger_without_it_elsewhere(page: str) 
     assert line.startswith("| -`enable-pre=false` | 1 | 1 | +10.00% |")
 
 
-def test_what_is_kept_names_every_program_of_the_test_split() -> None:
+def test_stored_results_name_every_program_of_the_test_split() -> None:
     assert re.search(r"\| small \| the rival \| 31 of 15 packages", recipes_page.recipes_page(KEPT))

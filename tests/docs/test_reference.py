@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from test_pages import run
-from warm import Warm
 
 from docs.generate import stale_pages
+from tests.warm import Warm
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "reference").rglob("*.md"))
@@ -77,7 +77,7 @@ def test_the_blocks_of_the_readme_run(warm: Warm, tmp_path: Path) -> None:
     assert "2 blocks ran" in said  # the snippet, and the command below it
 
 
-def test_each_dataset_has_a_page_of_its_own() -> None:
+def test_each_dataset_has_its_own_page() -> None:
     pages = [page for page in PAGES if page.parent.name == "datasets"]
     titles = [re.findall(r"^# `(.*)`$", page.read_text(encoding="utf-8"), re.M) for page in pages]
     listed = {

@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from docs.generate import HEAD, REFERENCE
-from docs.tree_page import ARCHITECTURE, tree_page, with_tools
+from docs.tree_page import ARCHITECTURE, PACKAGES, tree_page, with_tools
 
 SOURCE = Path(__file__).parents[2] / "src" / "compiler_gym"
 STALE = "expected `make docs` after a change of the tree or of a docstring"
@@ -21,8 +21,8 @@ def test_every_folder_has_a_row_that_says_what_it_holds() -> None:
     holds = {row[-2].strip("| `"): row[-1].strip("| ") for row in rows}
     top = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     tools = {f"tools/{path.parent.name}" for path in SOURCE.glob("tools/*/__init__.py")}
-    compilers = {f"envs/{path.parent.name}" for path in SOURCE.glob("envs/*/__init__.py")}
-    assert top | tools | compilers <= set(holds)
+    packages = {f"packages/{path.name}" for path in PACKAGES.iterdir()}
+    assert top | tools | packages <= set(holds)
     assert all(text.endswith(".") for text in holds.values())
 
 

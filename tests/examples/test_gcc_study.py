@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from compiler_gym.envs.gcc import GccEnv
+from compiler_gym_gcc import GccEnv
 from tests.loading import load_script
 
 SCRIPT = Path(__file__).parents[2] / "examples" / "gcc_study" / "study.py"

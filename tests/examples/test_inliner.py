@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import compiler_gym
-from compiler_gym.tools.inline.llvm.policies import heuristic_policy
+from compiler_gym_inline.llvm.policies import heuristic_policy
 from tests.loading import load_script
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")

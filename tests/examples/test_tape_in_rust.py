@@ -11,7 +11,7 @@ import pytest
 import compiler_gym
 from compiler_gym.service import SessionSource
 from compiler_gym.session import BenchmarkSpec
-from compiler_gym.testing.service_conformance import check_service
+from compiler_gym_foreign.conformance import check_service
 
 FOLDER = Path(__file__).parents[2] / "examples" / "tape_in_rust"
 pytestmark = [

@@ -25,4 +25,4 @@ def test_a_value_is_measured_and_one_that_does_nothing_is_named(
     assert (name, values) == ("disable-peephole", "true")
     assert float(least) == float(mean) == float(most) != 0
     assert regalloc.split("\t")[1] == "basic"
-    assert note.startswith(f"{codegen_effects.REFUSED}regalloc=no-such: 'no-such' is no value")
+    assert note.startswith(f"{codegen_effects.REFUSED}regalloc=no-such: 'no-such' is not a value")

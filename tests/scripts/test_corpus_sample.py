@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.tools.corpus.packages import PackageResult
+from compiler_gym_corpus.packages import PackageResult
 from scripts import corpus_sample
 from scripts.corpus_sample import chosen, is_permissive, main
-from tests.tools.corpus.packages.built import shapes, text_of, write_package
+from test_corpus.packages.built import shapes, text_of, write_package
 
 FREE = ("Expat", "MIT", "BSD-2-clause", "BSD-3-Clause", "ISC", "Zlib", "public-domain")
 NOT = ("GPL-2+", "LGPL-2.1+", "", "Artistic", "Expat and GPL-2+", "GPL with exception")

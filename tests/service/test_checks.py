@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from compiler_gym.core import CompilerEnv, space_from_spec, value_from_plain
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import CompilerGymError, ServiceTransportError, WorkerTimeoutError
-from compiler_gym.plugins import ServiceEnv
 from compiler_gym.service import Limits, SessionSource, WorkerConnection, shut_down
 from compiler_gym.service.checks import printable, read_reply
 from compiler_gym.service.messages import (
@@ -50,6 +49,7 @@ from compiler_gym.session import (
     TextSpec,
     TupleSpec,
 )
+from compiler_gym_foreign import ServiceEnv
 from service import rogue
 from service.workers import start
 from tests.effort import examples
@@ -237,7 +237,7 @@ values = plain | st.lists(few | st.floats() | st.integers(2**63, 2**64 - 1), max
 
 @settings(max_examples=examples(1500))
 @given(space=spaces, value=values)
-def test_what_passes_is_a_space_and_its_values_are_typed_errors_at_worst(
+def test_accepted_descriptions_are_spaces_and_bad_values_are_typed_errors(
     space: SpaceSpec, value: Any
 ) -> None:
     data = encode(Description(1, "v", [ActionSpaceSpec("A", space)], [ObservationSpec("V", space)]))

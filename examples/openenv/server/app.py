@@ -3,8 +3,8 @@
 
 import os
 
-from compiler_gym.tools.agents.libraries.openenv import main as serve
-from compiler_gym.tools.agents.libraries.openenv import make_app
+from compiler_gym_agents.libraries.openenv import main as serve
+from compiler_gym_agents.libraries.openenv import make_app
 
 # A Space of Hugging Face is reached by the name in SPACE_HOST, a container by its address.
 NAMES = [name for name in [os.environ.get("SPACE_HOST")] if name]

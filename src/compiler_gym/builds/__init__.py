@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         is_listed,
         iterate_arguments,
     )
-    from compiler_gym.builds.command_words import split_command
+    from compiler_gym.builds.command_words import is_file_name, split_command
     from compiler_gym.builds.compilation_database import read_database
     from compiler_gym.builds.elf import (
         EXECUTABLE,
@@ -71,6 +71,7 @@ __all__ = [
     "is_archive",
     "is_bitcode",
     "is_elf",
+    "is_file_name",
     "is_listed",
     "is_shared_library",
     "is_thin_archive",

@@ -17,6 +17,8 @@ from typer.core import TyperGroup
 from compiler_gym.cli.kit.interrupts import exit_when_terminated
 from compiler_gym.cli.kit.pipes import leaving_with_the_reader
 from compiler_gym.cli.kit.rows import HELP, Row, Topic, tool_commands
+from compiler_gym.lazy import missing_parts
+from compiler_gym.version import REINSTALL
 
 __all__ = ["app", "commands", "main"]
 
@@ -62,16 +64,6 @@ _COMMANDS = {
     "new": Row(
         "compiler_gym.cli.new:new",
         "Create a package that turns another compiler into an environment.",
-        topic=Topic.EXTEND,
-    ),
-    "conformance": Row(
-        "compiler_gym.cli.conformance:conformance",
-        "Check that a program follows the session protocol: `conformance -- ./my-service`.",
-        topic=Topic.EXTEND,
-    ),
-    "sdk": Row(
-        "compiler_gym.cli.conformance:sdk",
-        "Print the folder with the C++ header, the message schema and sample transcripts.",
         topic=Topic.EXTEND,
     ),
     "help": Row(
@@ -152,6 +144,16 @@ class _Commands(TyperGroup):
             if rows:
                 with formatter.section(topic.value):
                     formatter.write_dl(rows)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; for an unknown one, name the packages that are missing."""
+        try:
+            return super().resolve_command(ctx, args)
+        except Exception as error:
+            packages = " or ".join(missing_parts("commands").values())
+            if packages and hasattr(error, "message"):
+                error.message += f" It may be in {packages}: {REINSTALL}"  # type: ignore[attr-defined]
+            raise
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
         """Parse the command line, and print help if requested."""

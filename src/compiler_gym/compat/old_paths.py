@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
-from compiler_gym.version import DISTRIBUTION
+from compiler_gym.version import DISTRIBUTION, missing_hint
 
 __all__ = ["find_old_module", "refuse_old_package"]
 
@@ -138,38 +138,12 @@ _RENAMED = {
 _COMMANDS = ("manual_env", "random_eval", "random_replay", "random_search", "service", "validate")
 
 _MOVED = {
-    "agents": "tools.agents",
-    "caching": "service.caching",
-    "collection": "tools.learn.collection",
-    "command_words": "builds.command_words",
-    "datasets.packages": "tools.corpus.packages",
-    "envs.gcc.tuning": "tools.tune.gcc",
-    "envs.llvm.agent_tasks": "tools.agents.llvm",
-    "envs.llvm.hunting": "tools.hunt.llvm",
-    "envs.llvm.inlining": "tools.inline.llvm",
-    "envs.llvm.learning": "tools.corpus.llvm.learning",
-    "envs.llvm.policies": "tools.tune.llvm.policies",
-    "envs.llvm.tuning": "tools.tune.llvm",
-    "explorer": "tools.explorer",
-    "finding": "errors.finding",
-    **{
-        f"{place}.{name}": f"tools.agents.libraries.{name}"
-        for place in ("integrations", "tools.learn.integrations")
-        for name in ("harbor", "inspect_ai", "mcp", "openenv", "trl", "verifiers")
-    },
-    "integrations": "tools.learn.integrations",
-    "interactive": "plugins.interactive",
-    "jit": "envs.loop_tool.jit",
-    "leaderboard": "tools.learn.leaderboard",
-    "nearest": "errors.nearest",
-    "paths": "files.paths",
-    "records": "errors.records",
-    "rewards": "spaces.rewards",
-    "serving": "cli.kit.serving",
-    "timing": "validation.timing",
-    "tuning": "tools.tune",
+    "envs.gcc": "compiler_gym_gcc",
+    "envs.loop_tool": "compiler_gym_loop_tool",
+    "envs.mlir": "compiler_gym_mlir",
+    "leaderboard": "compiler_gym.tools.learn.leaderboard",
 }
-"""The packages and modules that have moved: importing the old path gives the new module."""
+"""Packages that 0.2.5 documents at another path: importing that path gives the present one."""
 
 _GONE = {
     "config": "compiler_gym.COMPILER_GYM_ENVS, which lists the installed environments",
@@ -293,7 +267,7 @@ class _Alias:
 def _find_new_path(old: str) -> str | None:
     """Return the present path of the module `old`, or None if it has not moved."""
     moved = next((moved for moved in _MOVED if f"{old}.".startswith(f"{moved}.")), None)
-    return None if moved is None else f"{_PACKAGE}.{_MOVED[moved]}{old.removeprefix(moved)}"
+    return None if moved is None else _MOVED[moved] + old.removeprefix(moved)
 
 
 def find_old_module(fullname: str) -> ModuleSpec | None:
@@ -307,6 +281,8 @@ def find_old_module(fullname: str) -> ModuleSpec | None:
         loader: Any = _Loader()
         return ModuleSpec(fullname, loader, is_package=is_package)
     path = _find_new_path(old)
+    if path is not None and importlib.util.find_spec(root := path.partition(".")[0]) is None:
+        raise ModuleNotFoundError(missing_hint(fullname, root), name=fullname)
     if path is not None and (new_spec := importlib.util.find_spec(path)) is not None:
         aliased: Any = _Alias(path)
         is_package = new_spec.submodule_search_locations is not None

@@ -28,8 +28,9 @@ from compiler_gym.datasets.bundled import (
     make_run_spec,
 )
 from compiler_gym.datasets.catalogue import Datasets
-from compiler_gym.datasets.corpus import BUILT_LINK, CorpusDataset, find_corpora
+from compiler_gym.datasets.corpus import BUILT_LINK, CORPUS_FILE, CorpusDataset, find_corpora
 from compiler_gym.datasets.corpus_store import (
+    CORPUS_FORMAT,
     PROGRAM_KINDS,
     CorpusProgram,
     PackageFacts,
@@ -40,7 +41,7 @@ from compiler_gym.datasets.corpus_store import (
 from compiler_gym.datasets.csmith import CsmithBenchmark, CsmithPrograms
 from compiler_gym.datasets.dataset import Dataset
 from compiler_gym.datasets.fetching.download import DownloadOptions, download
-from compiler_gym.datasets.files import FilesDataset
+from compiler_gym.datasets.files import FilesDataset, walk_files
 from compiler_gym.datasets.published import PublishedDataset
 from compiler_gym.datasets.published_archives import PUBLISHED_AT, Archive
 from compiler_gym.datasets.running.packed_run import pack_run, unpack_run
@@ -49,6 +50,7 @@ from compiler_gym.datasets.sample import SampleDataset
 from compiler_gym.datasets.seeded import SeededDataset
 from compiler_gym.datasets.splits import (
     NO_SPLIT,
+    SMALLEST,
     SPLITS,
     FunctionShape,
     SplitMember,
@@ -65,8 +67,6 @@ from compiler_gym.options import ReadOptions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from compiler_gym.datasets.fetching.export import export_folder, export_parquet
-    from compiler_gym.datasets.fetching.importers import ImportReport, import_corpus
     from compiler_gym.datasets.running.contained import RunLimits, RunReport, run_contained
     from compiler_gym.datasets.running.measured import (
         MeasuredRuns,
@@ -82,9 +82,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_LINK",
+    "CORPUS_FILE",
+    "CORPUS_FORMAT",
     "NO_SPLIT",
     "PROGRAM_KINDS",
     "PUBLISHED_AT",
+    "SMALLEST",
     "SPLITS",
     "Archive",
     "Benchmark",
@@ -149,8 +152,12 @@ __all__ = [
     "runs_as_expected",
     "split_of_package",
     "unpack_run",
+    "walk_files",
 ]
 
+_COLLECTIONS = ("ImportReport", "export_folder", "export_parquet", "import_corpus")
 __getattr__ = door(
-    __name__, dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat")
+    __name__,
+    dict.fromkeys(("activate", "deactivate", "delete", "require"), "compiler_gym.compat")
+    | dict.fromkeys(_COLLECTIONS, "compiler_gym_corpus.collections"),
 )

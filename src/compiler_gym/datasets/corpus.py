@@ -53,7 +53,7 @@ from compiler_gym.errors.nearest import did_you_mean, unknown_name
 
 __all__ = ["BUILT_LINK", "CorpusDataset", "find_corpora"]
 
-FILE_NAME = "corpus.sqlite"
+CORPUS_FILE = "corpus.sqlite"
 BUILT_LINK = "built"
 """The name of the symlink, next to the file, to the folder of built packages it comes from."""
 _SUGGEST_UP_TO = 10_000
@@ -74,7 +74,7 @@ class CorpusDataset(Dataset):
     callback that runs the tests of a linked program's package.
 
         >>> import tempfile
-        >>> from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
+        >>> from compiler_gym_corpus.collections.corpus_writer import CorpusWriter
         >>> path = Path(tempfile.mkdtemp()) / "demo.sqlite"
         >>> with CorpusWriter(path, name="demo-v0") as writer:
         ...     _ = writer.add("a.c", b"int a;", license="MIT")
@@ -307,7 +307,7 @@ def find_corpora(
     An unreadable one has its reason in `damage` and counts as not installed.
     """
     corpora: list[CorpusDataset] = []
-    for path in sorted(site_data_base.glob(f"*/*/{FILE_NAME}")):
+    for path in sorted(site_data_base.glob(f"*/*/{CORPUS_FILE}")):
         try:
             corpora.append(CorpusDataset(path, reader=reader, tester=tester, **dataset_args))
         except DatasetInitError as error:

@@ -20,7 +20,7 @@ from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
 
 __all__ = [
-    "FORMAT",
+    "CORPUS_FORMAT",
     "PROGRAM_KINDS",
     "CorpusProgram",
     "CorpusStore",
@@ -31,7 +31,7 @@ __all__ = [
     "StoredSelection",
 ]
 
-FORMAT = 1
+CORPUS_FORMAT = 1
 _ROWS_PER_READ = 32
 _MOST_ORIGINS = 4096
 _CACHE_KIB = 8192
@@ -379,9 +379,9 @@ class _Connection:
         )
         self.sql.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         version = self.sql.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-        if version is None or int(version[0]) != FORMAT:
+        if version is None or int(version[0]) != CORPUS_FORMAT:
             raise DatasetInitError(
-                f"{path} has corpus format {version and version[0]}; this library reads {FORMAT}"
+                f"{path} has corpus format {version and version[0]}; this library reads {CORPUS_FORMAT}"
             )
         self._dictionaries: dict[int, Any] = {}
         self._origins: dict[int, tuple[str, str, str, str]] = {}

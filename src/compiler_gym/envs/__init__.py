@@ -2,7 +2,8 @@
 """The environments, a folder for each compiler; `compiler_gym.make` finds them by name.
 
 ``CompilerEnv``, ``GccEnv``, ``LlvmEnv``, ``LoopToolEnv`` and ``COMPILER_GYM_ENVS`` are fetched on
-first use, under the path CompilerGym 0.2.5 documents.
+first use, under the path CompilerGym 0.2.5 documents; ``GccEnv`` and ``LoopToolEnv`` are in
+packages of their own.
 """
 
 from typing import TYPE_CHECKING
@@ -11,11 +12,15 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
-    from compiler_gym.envs.gcc.environment import GccEnv
     from compiler_gym.envs.llvm.environment import LlvmEnv
-    from compiler_gym.envs.loop_tool.environment import LoopToolEnv
     from compiler_gym.registration import COMPILER_GYM_ENVS
+
+    # Declared, because the core imports no package.
+    GccEnv: type[CompilerEnv]
+    LoopToolEnv: type[CompilerEnv]
 
 __all__ = ["COMPILER_GYM_ENVS", "CompilerEnv", "GccEnv", "LlvmEnv", "LoopToolEnv"]
 
-__getattr__ = door(__name__)
+__getattr__ = door(
+    __name__, {"GccEnv": "compiler_gym_gcc", "LoopToolEnv": "compiler_gym_loop_tool"}
+)

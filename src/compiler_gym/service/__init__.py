@@ -33,6 +33,15 @@ from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession
 
 if TYPE_CHECKING:
+    from compiler_gym.service.foreign import sdk_path
+    from compiler_gym.service.messages import Description, decode_reply, encode
+    from compiler_gym.service.supervisor import (
+        ZygoteHandle,
+        describe_status,
+        last_words,
+        zygote_for,
+    )
+
     ConnectionOpts: type[Any]  # from CompilerGym 0.2.5; defined in `compat`
 
 __all__ = [
@@ -40,6 +49,7 @@ __all__ = [
     "CompilationSession",
     "Connection",
     "ConnectionOpts",
+    "Description",
     "EnvironmentNotSupported",
     "Limits",
     "LocalConnection",
@@ -51,13 +61,20 @@ __all__ = [
     "SessionNotFound",
     "SessionSource",
     "WorkerConnection",
+    "ZygoteHandle",
     "bind_to_parent",
     "busy_workers",
+    "decode_reply",
     "describe_source",
+    "describe_status",
+    "encode",
     "exchange",
     "finish",
+    "last_words",
     "run_child",
+    "sdk_path",
     "shut_down",
+    "zygote_for",
 ]
 
 __getattr__ = door(__name__, {"ConnectionOpts": "compiler_gym.compat"})

@@ -29,7 +29,7 @@ def still_works(env: LlvmEnv) -> bool:
 @pytest.mark.parametrize(
     ("name", "contents", "message"),
     [
-        ("empty.bc", b"", "found no bytes"),
+        ("empty.bc", b"", "the file is empty"),
         ("noise.bc", b"BC\xc0\xde" + bytes(range(256)) * 8, r"noise\.bc.*Malformed"),
         ("text.bc", b"hello", "expected"),
         ("broken.ll", b"define i32 @f() {\n  ret i64 0\n}\n", "i64|type"),
@@ -153,7 +153,7 @@ def test_an_unknown_parameter_is_named(env: LlvmEnv) -> None:
     assert env.in_episode
 
 
-def test_without_clang_the_message_says_what_to_install(
+def test_without_clang_the_message_names_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.c"

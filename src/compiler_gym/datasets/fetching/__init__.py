@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Download, import and export of programs: ``download`` downloads a file (``reachable`` checks
-the servers, ``progress`` shows a bar), ``archive`` unpacks one and ``install`` locks its folder.
-``readers`` and ``importers`` read other collections, ``corpus_writer`` stores them in a corpus
-file and ``export`` writes Parquet, with a ``card``.
+"""Downloads: ``download`` downloads a file (``reachable`` checks the servers, ``progress`` shows a
+bar), ``archive`` unpacks one and ``install`` locks its folder.
 """
 
 from typing import TYPE_CHECKING
@@ -11,17 +9,25 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.datasets.fetching._zstd import zstd
-    from compiler_gym.datasets.fetching.corpus_writer import CorpusWriter
-    from compiler_gym.datasets.fetching.importers import corpus_path
+    from compiler_gym.datasets.fetching.archive import (
+        Member,
+        as_damage,
+        detect_compression,
+        open_compressed,
+        read_archive,
+    )
     from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
     from compiler_gym.datasets.fetching.progress import Report, transfer_bar
 
 __all__ = [
-    "CorpusWriter",
+    "Member",
     "Report",
+    "as_damage",
     "as_dataset_errors",
-    "corpus_path",
+    "detect_compression",
     "hold",
+    "open_compressed",
+    "read_archive",
     "transfer_bar",
     "zstd",
 ]

@@ -37,7 +37,7 @@ _INDEX_ENTRY = 8
 """The bytes of a function in the index of unwind entries, ``.eh_frame_hdr``."""
 _CODE_CLANG, _CODE_GCC = 8, 16
 """The bytes of code that a frame pointer costs a function, on average, measured on C programs."""
-_POLICY_MEASURED = "chosen, never larger (validation)"
+_POLICY_MEASURED = "loaded bytes, kept if smaller"
 _STANDARD_CRATES = {"std", "core", "alloc", "[no namespace]"}
 
 
@@ -220,14 +220,13 @@ def _landing_bytes(landing: Numbers, analysis: Analysis) -> int:
 
 def apply_policy(analysis: Analysis) -> PartSize | None:
     """Return the bytes that our policy saved of held-out programs of this size, on average."""
-    from compiler_gym.lazy import part
-    from compiler_gym.tools.tune.commands.recipes import policy_named
+    from compiler_gym.tools.tune import policy_named
 
     binary = analysis.binary
     is_other = analysis.is_go or analysis.is_rust or not binary.is_linked
     if binary.machine != _X86_64 or is_other:
         return None
-    known = part("policies").read_policy(policy_named("size")).known[_POLICY_MEASURED]
+    known = policy_named("size").known.measured[_POLICY_MEASURED]
     loaded = sum(size.loaded for size in analysis.parts.values())
     return _both(int(loaded * -float(known.split()[0]) / 100))
 

@@ -5,13 +5,13 @@ import shutil
 from collections.abc import Callable
 
 import pytest
-from bundled import every_program
 
 import compiler_gym
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.envs.llvm.validation import QUICK
 from compiler_gym.envs.llvm.validation.generated import Effort, check
 from compiler_gym.validation import ValidationResult
+from tests.bundled import every_program
 from tests.stand_ins import stand_in
 
 from .conftest import reason, verdicts

@@ -81,7 +81,7 @@ def point(env: LlvmEnv, label: str, at: int = 0) -> str:
     return [p.name for p in env.action_space.points if p.label.startswith(label)][at]
 
 
-def test_the_listing_says_who_calls_whom_and_what_loops(env: LlvmEnv) -> None:
+def test_the_listing_shows_calls_and_loops(env: LlvmEnv) -> None:
     space = env.action_space
     assert [p.label for p in space.calls] == [
         "again -> again", "tail -> again", "all -> small", "all -> small", "all -> again",
@@ -91,7 +91,7 @@ def test_the_listing_says_who_calls_whom_and_what_loops(env: LlvmEnv) -> None:
     assert [p.label for p in space.functions] == ["small", "again", "other", "tail", "all"]
 
 
-def test_what_llvm_must_not_or_cannot_inline_is_not_offered(env: LlvmEnv) -> None:
+def test_calls_that_llvm_cannot_inline_are_not_offered(env: LlvmEnv) -> None:
     offered = {p.label for p in env.action_space.calls if "inline" in p.choices}
     # Recursion, a musttail call and what the linker may replace are left out.
     assert offered == {"all -> small"}
@@ -116,7 +116,7 @@ def test_never_stays_a_call_and_inline_is_none(env: LlvmEnv) -> None:
 
 
 @pytest.mark.parametrize("level", ["-Oz", "-O3"])
-def test_a_loop_is_unrolled_as_often_as_it_is_told(env: LlvmEnv, level: str) -> None:
+def test_a_loop_is_unrolled_as_often_as_requested(env: LlvmEnv, level: str) -> None:
     apply(env, "loop:0=unroll.4", level)
     body = env.ir.partition("define void @all")[2].partition("\n}")[0]
     steps = [int(n) for n in re.findall(r"add nuw nsw i32 %\d+, (\d+)", body)]
@@ -151,7 +151,7 @@ def test_a_mark_twice_has_no_effect(env: LlvmEnv) -> None:
     assert env.step(action)[4]["action_had_no_effect"] is True
 
 
-def test_what_a_pass_removed_is_refused_and_nothing_changes(env: LlvmEnv) -> None:
+def test_a_removed_point_is_refused_and_nothing_changes(env: LlvmEnv) -> None:
     first = point(env, "all -> small")
     gone = env.action_space[f"{first}=never"]
     *_, info = env.step(env.action_space["-Oz"])
@@ -303,5 +303,5 @@ def test_a_module_is_marked_as_in_an_episode() -> None:
     _llvm.Marks(module).number()
     assert choose(module, (0, 2, 2))
     assert not choose(module, (0, 2, 2))
-    with pytest.raises(InvalidActionError, match="expected one of default, never"):
+    with pytest.raises(InvalidActionError, match="use one of default, never"):
         choose(module, (0, 0, 1))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Every test run has caches of its own, so that nothing of a user's is read or written."""
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from compiler_gym.service import busy_workers
+from compiler_gym.testing import descendants
+from tests.command_line import cli as cli
+from tests.command_line import other_warm as other_warm
+from tests.command_line import source as source
+from tests.command_line import states as states
+from tests.effort import examples
+from tests.warm import Warm
+
+# Nothing is judged by how long the machine took. A fixture may serve all examples of a test.
+settings.register_profile(
+    "any machine",
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("any machine")
+# Tests of the core use helpers of a package's tests.
+sys.path.extend(str(folder) for folder in sorted(Path(__file__).parent.glob("packages/*/tests")))
+# As in an activated environment: a path with a blank cannot be a part of ``CC``.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Point every cache at a directory of this run."""
+    base = tmp_path_factory.mktemp("compiler_gym")
+    names = (
+        "COMPILER_GYM_CACHE",
+        "COMPILER_GYM_LOGS",
+        "COMPILER_GYM_SITE_DATA",
+        "COMPILER_GYM_TRANSIENT_CACHE",
+    )
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update({name: str(base / name.lower()) for name in names})
+    yield base
+    for name, value in before.items():
+        if value is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = value
+
+
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Warm]:
+    """Keep a process that has the library loaded, to run programs in forks of it."""
+    process = Warm()
+    yield process
+    process.close()
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_heard() -> None:
+    """Undo what a shell does to a background job, which ignores SIGINT, and a library to us."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def set_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Say how many workers can compute at once, and have no more cores than that."""
+    there = sorted(os.sched_getaffinity(0))
+
+    def set_to(count: int) -> None:
+        monkeypatch.setattr(busy_workers, "cores", count)
+        os.sched_setaffinity(0, there[:count])
+        busy_workers.clear()
+
+    yield set_to
+    for pid in (os.getpid(), *descendants(os.getpid())):  # what began meanwhile may stay
+        with suppress(ProcessLookupError):
+            os.sched_setaffinity(pid, there)
+    monkeypatch.undo()
+    busy_workers.clear()
+
+
+@pytest.fixture
+def one_core(set_cores: Callable[[int], None]) -> None:
+    """Have more workers busy than there are cores, as soon as there are two."""
+    set_cores(1)
