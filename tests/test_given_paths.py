@@ -70,7 +70,7 @@ def _in_two_gigabytes() -> Generator[None]:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("door", DOORS)
-def test_a_path_that_is_no_file_is_refused_at_once(
+def test_a_path_that_is_not_a_file_is_refused_at_once(
     door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIVEN", str(tmp_path))

@@ -65,7 +65,7 @@ def test_another_name_is_refused(house: ModuleType) -> None:
     assert not hasattr(house, "__path__")
 
 
-def test_modules_of_a_package_need_no_import_of_their_own() -> None:
+def test_modules_of_a_package_need_no_separate_import() -> None:
     program = """
 import sys, compiler_gym
 assert "compiler_gym.envs" not in sys.modules
@@ -84,7 +84,7 @@ def test_a_part_is_found_by_its_module_and_its_name() -> None:
         load_named("compiler_gym.lazy:nothing")
 
 
-def test_folders_are_there_without_an_import_of_their_own() -> None:
+def test_folders_are_available_without_a_separate_import() -> None:
     program = (
         "import sys, compiler_gym\n"
         "assert 'compiler_gym.errors' not in vars(compiler_gym)\n"

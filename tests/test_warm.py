@@ -25,7 +25,7 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_has_arguments_folder_variables_and_streams_of_its_own(
+def test_it_has_separate_arguments_folder_variables_and_streams(
     warm: Warm, script: Path, tmp_path: Path
 ) -> None:
     variables = {"ONE": "1"}

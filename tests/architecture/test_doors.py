@@ -69,7 +69,7 @@ def faults(module: ModuleType) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("place", ROOMS, ids=lambda place: place.name)
-def test_every_module_says_why_it_exists_and_what_it_offers(place: Path) -> None:
+def test_every_module_states_its_purpose_and_contents(place: Path) -> None:
     found = [fault for module in modules(place) for fault in faults(module)]
     assert found == [], "\n".join(found)
 

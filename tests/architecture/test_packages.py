@@ -62,7 +62,7 @@ def test_packages_enter_the_core_by_its_doors() -> None:
     assert found == [], "\n".join(found)
 
 
-def test_an_import_beside_a_door_is_found(tmp_path: Path) -> None:
+def test_an_import_next_to_a_door_is_found(tmp_path: Path) -> None:
     file = tmp_path / "strange.py"
     file.write_text(
         "from compiler_gym.core.env import CompilerEnv\nfrom compiler_gym.core import CompilerEnv\n"

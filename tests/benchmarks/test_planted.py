@@ -76,7 +76,7 @@ def test_the_tables_hide_nothing() -> None:
     assert "| b | 2 | 0 | 1 | 0 | 1 | 0 |" in programs_table(ROWS)
 
 
-def test_the_figures_are_shares_of_what_has_an_effect() -> None:
+def test_the_figures_are_shares_of_the_effective_actions() -> None:
     found = {figure.name: figure.value for figure in figures(ROWS)}
     assert found["errors with an effect that are reported"] == pytest.approx(200 / 3)
     assert found["of them by generated first"] == pytest.approx(100 / 3)

@@ -31,7 +31,7 @@ def parsed(text: str, cwd: str = "/build") -> CompilerCommand:
         ("gcc a.o", Mode.PROGRAM),
     ],
 )
-def test_a_command_says_what_it_makes(command: str, mode: Mode) -> None:
+def test_a_command_names_its_output(command: str, mode: Mode) -> None:
     assert parsed(command).mode is mode
 
 
@@ -61,7 +61,7 @@ def test_options_without_effect_on_code_are_dropped_with_their_values(dropped: s
 @pytest.mark.parametrize(
     ("flags", "level"), [("", "-O0"), ("-O2", "-O2"), ("-O3 -Os", "-Os"), ("-Ofast -O", "-O")]
 )
-def test_the_last_level_counts_and_is_no_flag(flags: str, level: str) -> None:
+def test_the_last_level_counts_and_is_not_a_flag(flags: str, level: str) -> None:
     command = parsed(f"gcc {flags} -c a.c")
     assert (command.level, command.flags) == (level, ())
 
@@ -79,7 +79,7 @@ def test_assembly_is_linked_and_said_to_be_assembly() -> None:
     assert command.link_words[1:5] == ("-x", "assembler-with-cpp", "b.c", "-x")
 
 
-def test_headers_are_no_sources() -> None:
+def test_headers_are_not_sources() -> None:
     assert parsed("gcc -c a.h").sources == parsed("gcc -x c-header -c a.c").sources == ()
 
 

@@ -45,7 +45,7 @@ def test_the_status_is_the_compilers(tmp_path: Path) -> None:
     assert not journal.exists()
 
 
-def test_a_line_holds_the_digest_of_what_was_made(tmp_path: Path) -> None:
+def test_a_line_holds_the_digest_of_its_output(tmp_path: Path) -> None:
     journal = tmp_path / "journal"
     (tmp_path / "x").write_bytes(b"")
     assert _run(journal, "true", "-o", "x") == 0

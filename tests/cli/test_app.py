@@ -79,7 +79,7 @@ def test_a_bad_request_is_one_line_and_the_next_step(
     assert next_step in ran.errors
 
 
-def test_clang_says_in_its_own_words_why_a_program_does_not_compile(cli: Run) -> None:
+def test_clangs_own_message_is_shown_for_a_failed_compilation(cli: Run) -> None:
     ran = cli("run", "-", stdin=b"int main( {")
     assert ran.status == 2
     assert ran.errors.startswith("error: clang cannot compile stdin.c")
@@ -109,7 +109,7 @@ def test_an_unexpected_option_is_a_usage_error(cli: Run) -> None:
     assert cli("envs", "--colour").status == 2
 
 
-def test_the_help_of_each_command_is_the_first_sentence_of_its_own() -> None:
+def test_the_short_help_of_each_command_is_its_first_sentence() -> None:
     for name, row in commands().items():
         command = row.load(name)
         assert command.name == name
@@ -293,7 +293,7 @@ def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from _leaves(f"{path} {name}".strip(), command.commands[name])
 
 
-def test_an_option_that_is_no_number_names_itself(cli: Run) -> None:
+def test_an_option_that_is_not_a_number_names_itself(cli: Run) -> None:
     options = list(_options_with_numbers())
     assert len(options) > 60
     assert {("tune", "--check-time"), ("tune", "--max-growth"), ("size", "--budget")} <= {*options}

@@ -23,7 +23,7 @@ def own(cli: Run, tmp_path: Path) -> Run:
     return run
 
 
-def test_the_list_says_how_many_how_large_whose_and_what_is_needed(own: Run) -> None:
+def test_the_list_has_counts_sizes_origins_and_requirements(own: Run) -> None:
     listed = {entry["name"]: entry for entry in own("--json").json["datasets"]}
     assert listed == {entry["name"]: entry for entry in own("list", "--json").json["datasets"]}
     bundled = listed["benchmark://cbench-v1"]

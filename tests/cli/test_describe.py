@@ -87,7 +87,7 @@ def test_a_long_name_leaves_the_others_room_for_their_descriptions(cli: Run) -> 
     assert any("loop-deletion" in line and "Delete loops" in line for line in lines)
 
 
-def test_actions_without_names_are_described_by_what_they_choose(cli: Run) -> None:
+def test_actions_without_names_are_described_by_their_choices(cli: Run) -> None:
     described = cli("describe", "llvm-v0", "--json").json
     spaces = {space["name"]: space for space in described["action_spaces"]}
     codegen = {part["name"]: part for part in spaces["Codegen"]["parts"]}

@@ -9,7 +9,7 @@ from tests.command_line import Run, run_until_killed
 CRC = "cbench-v1/crc32"
 
 
-def test_a_search_that_is_killed_goes_on_with_what_it_had(cli: Run, tmp_path: Path) -> None:
+def test_a_killed_search_resumes_with_its_results(cli: Run, tmp_path: Path) -> None:
     arguments = ("search", CRC, "--steps", "100", "--jobs", "1", "--run", str(tmp_path / "run"))
     run_until_killed("compiler_gym.runs:RunFolder.record", 2, *arguments)
     kept = tmp_path / "run" / "episodes.jsonl"
@@ -33,7 +33,7 @@ def test_runs_are_listed_compared_and_drawn(cli: Run, tmp_path: Path) -> None:
     assert (tmp_path / "rewards.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_headings_and_times_are_broken_between_words_beside_long_names(cli: Run) -> None:
+def test_headings_and_times_are_broken_between_words_next_to_long_names(cli: Run) -> None:
     for name in ("a" * 60, "short"):
         cli("search", CRC, "--steps", "5", "--jobs", "1", "--run", name)
     screen = {"TTY_COMPATIBLE": "1", "TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "80"}

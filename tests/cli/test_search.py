@@ -88,7 +88,7 @@ def test_several_programs_and_standard_input_are_searched_in_one_run(cli: Run) -
     ]
 
 
-def test_a_search_starts_from_what_it_is_given(cli: Run) -> None:
+def test_a_search_starts_from_the_given_sequence(cli: Run) -> None:
     ran = cli(
         "search", PROGRAM, "--action-space", "Passes", "--reward", "IrInstructionCount",
         "--start", "sroa instcombine simplifycfg", "--algorithm", "random", "--steps", "1",
@@ -107,7 +107,7 @@ def test_people_see_the_command_that_repeats_the_result(cli: Run) -> None:
     assert "cbench-v1/crc32" in shown
 
 
-def test_several_programs_end_with_what_they_gained_together(cli: Run) -> None:
+def test_several_programs_end_with_their_total_gain(cli: Run) -> None:
     programs = (PROGRAM, "cbench-v1/crc32")
     shown = cli("search", *programs, "--steps", "20", COLUMNS="80").output
     assert "by hand" not in shown

@@ -21,7 +21,7 @@ def test_every_part_has_its_version(cli: Run) -> None:
     assert versions["llvm"].startswith("22")
 
 
-def test_a_version_is_told_without_an_environment() -> None:
+def test_a_version_is_printed_without_an_environment() -> None:
     program = (
         "import sys; from compiler_gym.cli import main\n"
         "try: main()\n"

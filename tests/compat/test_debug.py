@@ -40,7 +40,7 @@ def test_an_invalid_level_is_refused(level: int) -> None:
         compiler_gym.set_debug_level(level)
 
 
-def test_a_variable_that_is_no_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_is_not_a_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COMPILER_GYM_DEBUG", "loud")
     with pytest.raises(InvalidParameterError, match=r"must be a number .*'loud'"):
         compiler_gym.get_debug_level()

@@ -54,7 +54,7 @@ def test_options_count_more_than_fields(
 
 
 @pytest.mark.parametrize("options", [None, {}])
-def test_without_options_nothing_is_to_be_settled(options: dict[str, Any] | None) -> None:
+def test_without_options_nothing_needs_settling(options: dict[str, Any] | None) -> None:
     asked = ResetArguments(1, options, "a/b")
     assert asked.settle() is asked
 

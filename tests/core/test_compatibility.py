@@ -135,7 +135,7 @@ def test_derived_observations_are_given_as_dictionaries() -> None:
 
 
 @pytest.mark.parametrize("several", [[0, 1], (0, 1), np.array([0, 1])])
-def test_several_actions_in_one_step_are_told_of_multistep(env: Any, several: Any) -> None:
+def test_several_actions_in_one_step_are_referred_to_multistep(env: Any, several: Any) -> None:
     env.reset()
     with pytest.raises(InvalidActionError, match=r"use multistep\(\["):
         env.step(several)
@@ -157,7 +157,9 @@ def test_an_unknown_name_is_a_missing_key(env: Any) -> None:
 
 
 @pytest.mark.parametrize("timeout", [float("nan"), "9", -1, [1]])
-def test_a_timeout_that_is_no_number_of_seconds_is_refused(make_env: MakeEnv, timeout: Any) -> None:
+def test_a_timeout_that_is_not_a_number_of_seconds_is_refused(
+    make_env: MakeEnv, timeout: Any
+) -> None:
     env = make_env()
     env.reset()
     for ask in (
@@ -171,14 +173,14 @@ def test_a_timeout_that_is_no_number_of_seconds_is_refused(make_env: MakeEnv, ti
 
 
 @pytest.mark.parametrize("actions", [ADD, "add"])
-def test_one_action_is_no_list_of_actions(make_env: MakeEnv, actions: Any) -> None:
+def test_one_action_is_not_a_list_of_actions(make_env: MakeEnv, actions: Any) -> None:
     env = make_env()
     env.reset()
     with pytest.raises(InvalidActionError, match=r"is not a list of actions: .*step\(\.\.\.\)"):
         env.multistep(actions)
 
 
-def test_a_text_is_no_state(make_env: MakeEnv) -> None:
+def test_a_text_is_not_a_state(make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
     with pytest.raises(InvalidParameterError, match="pass a CompilerEnvState"):

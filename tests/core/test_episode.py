@@ -301,7 +301,7 @@ def test_a_replay_touches_no_reward_and_no_history(
         assert env.episode_reward == twin.episode_reward + 1.0  # type: ignore[operator]
 
 
-def test_a_reward_is_told_what_happens_in_order(make_env: MakeEnv) -> None:
+def test_a_reward_gets_events_in_order(make_env: MakeEnv) -> None:
     reward = Noted()
     env = make_env(action_space="Behaviours")
     env.reset(reward_space=reward)
@@ -312,7 +312,7 @@ def test_a_reward_is_told_what_happens_in_order(make_env: MakeEnv) -> None:
     assert reward.told == ["reset", "start", "update [0, 1]", "reset", "start"]
 
 
-def test_a_fork_of_what_has_not_begun_begins_both_with_the_choices(make_env: MakeEnv) -> None:
+def test_a_fork_before_the_start_starts_both_with_the_choices(make_env: MakeEnv) -> None:
     env = make_env(observation_space="digits", reward_space="number")
     env.benchmark = "benchmark://fake-v0/3"
     with env.fork() as fork:
@@ -322,7 +322,7 @@ def test_a_fork_of_what_has_not_begun_begins_both_with_the_choices(make_env: Mak
         assert fork.reset()[0] == env.reset()[0] == "3"
 
 
-def test_a_fork_of_what_has_ended_may_begin_again(make_env: MakeEnv) -> None:
+def test_a_fork_of_an_ended_episode_can_start_again(make_env: MakeEnv) -> None:
     env = make_env(action_space="Behaviours", observation_space="number")
     env.reset(benchmark="benchmark://fake-v0/3")
     env.step(ACTIONS["end"])

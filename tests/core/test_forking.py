@@ -74,7 +74,7 @@ def assert_same_step(one: Any, other: Any, action: int) -> None:
         ),
     ],
 )
-def test_a_fork_goes_on_as_what_it_was_forked_from(env: FakeEnv, wrap: Callable[..., Any]) -> None:
+def test_a_fork_continues_from_its_parents_state(env: FakeEnv, wrap: Callable[..., Any]) -> None:
     wrapped = walked(wrap(env), 0, 1)
     fork = fork_wrapped(wrapped)
     with fork.unwrapped:

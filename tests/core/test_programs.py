@@ -31,7 +31,7 @@ def test_a_program_that_cannot_be_found_leaves_the_choice() -> None:
     assert chosen.upcoming == SEVEN
 
 
-def test_without_a_program_and_with_something_else_it_says_what_was_expected() -> None:
+def test_without_a_valid_program_it_names_the_expected_form() -> None:
     with pytest.raises(BenchmarkTypeError, match=r"reset\(benchmark=...\)"):
         programs().take(None, None)
     with pytest.raises(BenchmarkTypeError, match="got int"):

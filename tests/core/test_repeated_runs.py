@@ -53,7 +53,7 @@ def test_a_program_runs_once_and_at_once_by_default(env: RunnableEnv) -> None:
     assert told() == {}
 
 
-def test_a_setting_is_told_at_once_and_at_every_start(env: RunnableEnv) -> None:
+def test_a_setting_is_sent_at_once_and_at_every_start(env: RunnableEnv) -> None:
     env.runtime_observation_count = 3
     assert told() == {}, "no session is there to be told"
     env.reset()

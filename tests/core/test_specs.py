@@ -198,7 +198,7 @@ def test_free_axes_take_what_is_there() -> None:
         (SpaceSequenceSpec(TextSpec()), "xy", "a list, got str"),
     ],
 )
-def test_malformed_values_are_reported_with_what_was_expected(
+def test_malformed_values_are_reported_with_the_expected_form(
     spec: SpaceSpec, plain: Any, message: str
 ) -> None:
     with pytest.raises(SessionError, match=f"expected .*{message}"):

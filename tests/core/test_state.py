@@ -32,7 +32,7 @@ def test_a_state_without_a_program_is_none() -> None:
 @pytest.mark.parametrize(
     "fields", [{"benchmark": 3}, {"commandline": 3}, {"walltime": "x"}, {"reward": "0.5"}]
 )
-def test_a_field_of_another_kind_is_no_state(fields: dict[str, Any]) -> None:
+def test_a_field_of_another_kind_is_not_a_state(fields: dict[str, Any]) -> None:
     (name,) = fields
     state_of: Any = CompilerEnvState
     with pytest.raises(ValueError, match=f"{name} must be "):

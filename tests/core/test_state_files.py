@@ -182,7 +182,7 @@ def test_an_empty_file_holds_no_states() -> None:
     assert read("") == read(HEAD) == []
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"\xff\xfe\x80")
     with pytest.raises(StateFileError, match=r"a\.csv is not text"):
         list(CompilerEnvStateReader.read_paths([tmp_path / "a.csv"]))

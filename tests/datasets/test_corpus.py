@@ -60,7 +60,7 @@ def test_programs_are_read_back_by_name_by_number_and_in_order(path: Path) -> No
     assert corpus.verify() == []
 
 
-def test_the_programs_are_compressed_with_a_dictionary_of_their_own(path: Path) -> None:
+def test_the_programs_are_compressed_with_a_separate_dictionary(path: Path) -> None:
     with sqlite3.connect(path) as sql:
         stored = sql.execute("SELECT sum(length(data)) FROM content").fetchone()[0]
         assert sql.execute("SELECT count(*) FROM dictionary").fetchone() == (1,)
@@ -137,7 +137,7 @@ def test_a_file_cut_short_while_open_is_a_typed_error(path: Path, keep: int) -> 
         list(corpus.benchmarks())
 
 
-def test_a_file_that_is_no_corpus_is_a_typed_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_corpus_is_a_typed_error(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     path.write_bytes(b"not a database, but long enough to look like something" * 100)
     with pytest.raises(DatasetInitError, match="not a database"):

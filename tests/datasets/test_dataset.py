@@ -10,7 +10,7 @@ from compiler_gym.errors import DatasetInitError, UnknownNameError
 from tests.datasets.conftest import Numbers, Words
 
 
-def test_a_dataset_says_what_it_was_told() -> None:
+def test_a_dataset_returns_its_arguments() -> None:
     dataset = Words(
         "generator://words-v3",
         ["a"],

@@ -49,7 +49,7 @@ def test_recipes_are_judged_by_the_test_split_alone(page: str) -> None:
     assert "| small-packed | clang -Oz | 2 of 2 packages | -60.0%" in page
 
 
-def test_a_decision_is_judged_by_what_is_larger_without_it_elsewhere(page: str) -> None:
+def test_a_decision_is_judged_by_the_growth_without_it_elsewhere(page: str) -> None:
     (line,) = [line for line in page.splitlines() if "enable-pre" in line]
     assert line.startswith("| -`enable-pre=false` | 1 | 1 | +10.00% |")
 

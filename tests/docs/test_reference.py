@@ -57,7 +57,7 @@ def unclear(text: str) -> list[str]:
     return wrong
 
 
-def test_each_row_of_a_table_says_what_no_other_says() -> None:
+def test_each_row_of_a_table_is_unique() -> None:
     texts = {page.name: page.read_text(encoding="utf-8") for page in PAGES}
     assert {name: wrong for name, text in texts.items() if (wrong := unclear(text))} == {}
     heads = [(name, head) for name, text in texts.items() for head, *_ in tables(text)]

@@ -16,7 +16,7 @@ def test_the_pages_show_the_present_tree() -> None:
     assert with_tools() == ARCHITECTURE.read_text(encoding="utf-8"), STALE
 
 
-def test_every_folder_has_a_row_that_says_what_it_holds() -> None:
+def test_every_folder_has_a_row_with_its_contents() -> None:
     rows = [line.split(" | ") for line in tree_page().splitlines() if "`" in line and "|" in line]
     holds = {row[-2].strip("| `"): row[-1].strip("| ") for row in rows}
     top = {path.parent.name for path in SOURCE.glob("*/__init__.py")}

@@ -50,7 +50,7 @@ def _error_of(env: CompilerEnv, benchmark: Benchmark | None, observation: str) -
         return error
 
 
-def test_a_compiler_that_is_larger_than_the_limit_is_told_at_the_reset() -> None:
+def test_a_compiler_above_the_limit_is_reported_at_the_reset() -> None:
     with (
         compiler_gym.make("llvm-v0", limits=Limits(memory_bytes=20 << 20)) as env,
         pytest.raises(BenchmarkOutOfMemoryError, match=r"20971520 bytes \(\d{8,} are in use"),

@@ -17,5 +17,5 @@ def test_a_finding_survives_pickling_and_reads_as_a_sentence() -> None:
     assert str(finding) == "another cost is measured, recorded=1, measured=2"
 
 
-def test_a_finding_is_no_error_that_a_worker_may_name() -> None:
+def test_a_finding_is_not_an_error_that_a_worker_may_name() -> None:
     assert isinstance(errors.error_from_name("ValidationError", "x"), errors.SessionError)

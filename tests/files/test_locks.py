@@ -15,7 +15,7 @@ from compiler_gym.errors import CacheError
 from compiler_gym.files import FolderLock, Lock, lock_path
 
 
-def test_a_second_writer_is_told_who_is_there(tmp_path: Path) -> None:
+def test_a_second_writer_gets_the_name_of_the_first(tmp_path: Path) -> None:
     lock = FolderLock.take(tmp_path)
     with pytest.raises(CacheError, match=rf"is in use by process {os.getpid()} \(this one\)"):
         FolderLock.take(tmp_path)

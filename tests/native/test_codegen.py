@@ -100,7 +100,7 @@ def test_inline_assembly_that_reads_nothing_is_the_same_either_way():
     open("/dev/null").close()  # the thread that may open no file was another
 
 
-def test_a_mistake_in_inline_assembly_is_told_as_before():
+def test_a_mistake_in_inline_assembly_is_reported_as_before():
     module = _llvm.Module((TARGET + 'module asm "nonsense %%"\n' + MAIN).encode())
     with pytest.raises(CompilerDiagnosticError, match="invalid register name"):
         module.object_code()

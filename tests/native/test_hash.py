@@ -49,7 +49,7 @@ def test_hashes_are_equal_exactly_when_bitcode_is_over_many_steps(corpus: dict[s
     assert walk(corpus, seed=2, steps=30_000) > 5_000
 
 
-def test_registering_a_kind_of_metadata_is_no_change(corpus: dict[str, bytes]):
+def test_registering_a_kind_of_metadata_is_not_a_change(corpus: dict[str, bytes]):
     module = _llvm.Module(corpus["bits"])
     module.run("function(sroa)")
     text = module.text()

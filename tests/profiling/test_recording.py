@@ -63,7 +63,7 @@ def test_afterwards_the_environment_is_where_the_actions_led_and_is_timed_no_mor
     assert env.send_param("service.times", "take") == "[]"
 
 
-def test_a_fork_of_what_was_profiled_is_timed_no_more(make_env: Make) -> None:
+def test_a_fork_of_a_profiled_environment_is_not_timed(make_env: Make) -> None:
     env = make_env(benchmark="fake-v0/5", observation_space="number")
     profile(env, [0, 1])
     with env.fork() as fork:

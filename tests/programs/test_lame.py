@@ -164,7 +164,7 @@ def test_the_tag_tells_frames_bytes_and_a_rising_table(encode: Any, tmp_path: Pa
         assert table[99] > 200
 
 
-def test_variable_frames_grow_with_what_they_hold(encode: Any, tool: Any, tmp_path: Path) -> None:
+def test_variable_frames_grow_with_their_contents(encode: Any, tool: Any, tmp_path: Path) -> None:
     rng = cases.Random(2)
     quiet = [0] * 15000
     noise = sounds.synthesise("noise", 44100, 15000, 0, rng)

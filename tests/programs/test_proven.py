@@ -63,7 +63,7 @@ def test_the_files_of_another_program_are_its_own(copied: Path) -> None:
     assert before == proven.digest("jpeg-d", by="clang", root=copied)
 
 
-def test_tests_of_what_is_recorded_are_left_to_the_whole_suite(
+def test_tests_of_recordings_belong_to_the_whole_suite(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def left_out(*recorded: str) -> set[str]:

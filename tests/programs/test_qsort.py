@@ -87,6 +87,8 @@ def test_many_rounds_end_in_the_same_order(execute: Execute, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "text", [b"1 2", b"1 2 3 4", b"a b c", b"1 2 3\n\n4 5 6", b"1 2 9999999999"]
 )
-def test_a_line_that_is_no_point_is_refused(execute: Execute, tmp_path: Path, text: bytes) -> None:
+def test_a_line_that_is_not_a_point_is_refused(
+    execute: Execute, tmp_path: Path, text: bytes
+) -> None:
     (tmp_path / "f").write_bytes(text)
     assert execute("qsort", "f", status=3) == b""

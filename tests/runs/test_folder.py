@@ -107,7 +107,7 @@ def disk(path: Path, size: str) -> Path:
     return path
 
 
-def test_a_full_disk_loses_nothing_that_was_said_to_be_kept(tmp_path: Path) -> None:
+def test_a_full_disk_loses_no_reported_row(tmp_path: Path) -> None:
     path = disk(tmp_path / "disk", "64k")
     try:
         state = CompilerEnvState("cbench-v1/sha", "opt " + "-x " * 300)
@@ -220,7 +220,7 @@ sys.stdin.read()
 """
 
 
-def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
+def test_a_second_writer_gets_the_name_of_the_first(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
         assert first.stdout is not None

@@ -42,7 +42,7 @@ def kept(folder: Path, document: object, episodes: str = "", progress: str = "")
     return folder
 
 
-def test_a_run_is_summed_up_with_what_is_whole_of_it(tmp_path: Path) -> None:
+def test_a_run_is_summarised_from_its_complete_rows(tmp_path: Path) -> None:
     lines = [{"result": {"reward": 1.0, "walltime": 2.0}}, {"result": {"reward": 3}}, {"other": 1}]
     episodes = "".join(json.dumps(line) + "\n" for line in lines) + '{"result": {"rew'
     progress = '{"step": 1, "reward": 0.5}\n{"step": 2}\n'
@@ -62,7 +62,7 @@ def test_a_damaged_document_leaves_a_run_without_settings(tmp_path: Path, text: 
     assert (found.kind, found.settings, found.reward) == ("", {}, None)
 
 
-def test_runs_differ_in_what_was_set_and_not_in_when(tmp_path: Path) -> None:
+def test_runs_differ_in_their_settings_and_not_in_their_times(tmp_path: Path) -> None:
     runs = [
         summarise(kept(tmp_path / str(n), {"started": n, "command": n, "config": {"n": n, "m": 1}}))
         for n in range(2)
@@ -78,7 +78,7 @@ PATHS = st.lists(
 
 
 @given(PATHS)
-def test_names_tell_paths_apart_and_are_ends_of_them(paths: list[Path]) -> None:
+def test_names_are_unique_suffixes_of_paths(paths: list[Path]) -> None:
     names = distinct_names(paths)
     assert len(set(names)) == len(names)
     assert all(str(path).endswith(name) for path, name in zip(paths, names, strict=True))

@@ -210,7 +210,7 @@ def test_timers_reach_only_their_program(box: Box) -> None:
     assert box.run("timers").exit_status == -signal.SIGALRM
 
 
-def test_closed_standard_streams_are_no_others(box: Box) -> None:
+def test_closed_standard_streams_are_not_others(box: Box) -> None:
     ran = box.run("closed", outputs=("made",))
     assert (ran.exit_status, dict(ran.files)) == (3, {"made": b"made"})
 
@@ -319,7 +319,7 @@ def _parent_of(pid: int) -> int:
         return 0
 
 
-def test_making_a_box_is_no_part_of_the_time_of_a_run() -> None:
+def test_making_a_box_is_not_part_of_the_time_of_a_run() -> None:
     from compiler_gym.datasets import run_contained
 
     for tier in Sandbox:

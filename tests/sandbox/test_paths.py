@@ -22,7 +22,7 @@ def test_user_paths_are_not_system_paths(path: str) -> None:
     assert not is_system(path)
 
 
-def test_every_way_is_told_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_gets_the_same_paths(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = bounds(RunLimits())
     assert [word.removeprefix("--system=") for word in ours if "--system" in word] == [*SYSTEM]
     assert [word.removeprefix("--device=") for word in ours if "--device" in word] == [*DEVICES]

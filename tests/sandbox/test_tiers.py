@@ -60,7 +60,7 @@ def test_a_context_is_one_of_its_thread() -> None:
     assert seen == [available()[0]]
 
 
-def test_a_worker_uses_what_it_was_told() -> None:
+def test_a_worker_uses_its_options() -> None:
     use(Sandbox.NONE)
     try:
         assert choose_tier() is Sandbox.NONE

@@ -61,7 +61,7 @@ def test_a_folder_that_is_named_is_read(
     assert done.returncode == 0, done.stderr
 
 
-def test_it_starts_where_it_is_told_to(
+def test_it_starts_in_the_requested_folder(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     sources = tmp_path_factory.mktemp("sources")

@@ -99,7 +99,7 @@ def test_a_store_is_repeated_after_the_next_one() -> None:
     ]
 
 
-def test_a_store_moves_behind_the_next_load() -> None:
+def test_a_store_moves_after_the_next_load() -> None:
     store, load = "store i32 1, ptr %0, align 4", "%4 = load i32, ptr %0, align 4"
     assert edited("reordered memory operations", store, load, "ret i32 %4") == [
         load, store, "ret i32 %4",

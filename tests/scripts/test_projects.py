@@ -96,7 +96,7 @@ def test_instructions_are_those_of_the_judged_binary(small: Project, tmp_path: P
 
 
 @needs_clang
-def test_the_script_beside_the_sources_builds_the_same(small: Project, tmp_path: Path) -> None:
+def test_the_script_next_to_the_sources_builds_the_same(small: Project, tmp_path: Path) -> None:
     fetching.fetch(small, tmp_path)
     copy = shutil.copytree(tmp_path / "small" / "source", tmp_path / "copy")
     subprocess.run([tmp_path / "small" / "build.sh"], cwd=copy, check=True, capture_output=True)

@@ -73,7 +73,7 @@ def test_fragments_become_a_part_of_the_changelog_and_are_gone(tmp_path: Path) -
         ("a.fixed.md", "No"),
     ],
 )
-def test_a_fragment_that_is_no_sentence_of_a_kind_is_refused(
+def test_a_fragment_that_is_not_a_sentence_of_a_kind_is_refused(
     tmp_path: Path, name: str, text: str
 ) -> None:
     (tmp_path / name).write_text(text)
@@ -294,7 +294,7 @@ def test_an_unsigned_source_is_not_built(tmp_path: Path, monkeypatch: pytest.Mon
     assert list((tmp_path / "into" / "downloads").iterdir()) == []
 
 
-def test_blocks_are_found_with_what_they_print() -> None:
+def test_blocks_are_found_with_their_output() -> None:
     first, second = blocks(PAGE)
     assert (first.code, first.output, first.is_cut) == (
         "compiler-gym envs\n",

@@ -19,7 +19,7 @@ SHIPPED = vocabulary_path()
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)  # PyTorch takes a quarter of a minute to import before it is compiled
-def test_training_places_what_is_related_nearer_than_what_is_not(tmp_path: Path) -> None:
+def test_training_places_related_words_nearer(tmp_path: Path) -> None:
     program = (
         "import sys, numpy as np\n"
         "from scripts.train_ir2vec import train\n"

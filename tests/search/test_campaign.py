@@ -104,7 +104,7 @@ def test_a_batch_is_cut_to_the_steps_that_are_left_and_then_the_best_is_shortene
     assert one.phase == "done"
 
 
-def test_a_search_of_what_is_known_already_has_an_end() -> None:
+def test_a_search_of_known_programs_ends() -> None:
     class Stubborn(Listed):
         def ask(self) -> Sequence[MoveSequence]:
             return [()]

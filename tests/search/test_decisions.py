@@ -79,7 +79,7 @@ def make_env() -> CompilerEnv:
     )
 
 
-def test_marks_and_the_pass_behind_them_become_one_move() -> None:
+def test_marks_and_the_following_pass_become_one_move() -> None:
     with make_env() as env:
         env.reset(benchmark="cbench-v1/crc32")
         moves = Moves(env.action_space, seed=0)

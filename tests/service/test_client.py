@@ -147,7 +147,7 @@ def test_a_program_that_cannot_start_leaves_the_environment_usable(make_env: Mak
     assert env.reset(benchmark="benchmark://fake-v0/5")[0] == 5
 
 
-def test_threads_use_environments_of_their_own(make_env: MakeEnv) -> None:
+def test_threads_use_separate_environments(make_env: MakeEnv) -> None:
     envs = [make_env() for _ in range(4)]
     found: dict[int, int] = {}
 
@@ -239,7 +239,7 @@ def double(seed: int) -> tuple[int, list[int]]:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
-def test_processes_of_a_pool_have_environments_of_their_own(method: str, make_env: MakeEnv) -> None:
+def test_processes_of_a_pool_have_separate_environments(method: str, make_env: MakeEnv) -> None:
     env = make_env()
     env.reset()
     with multiprocessing.get_context(method).Pool(2) as pool:

@@ -131,7 +131,7 @@ def test_a_hang_costs_one_deadline_where_others_answer(open_worker: Open, in_tur
 
 @ways
 @pytest.mark.usefixtures("one_core")
-def test_every_failure_is_that_of_its_own(open_worker: Open, in_turn: bool) -> None:
+def test_every_failure_belongs_to_its_channel(open_worker: Open, in_turn: bool) -> None:
     workers = [open_worker() for _ in range(6)]
     good, dead, late, gone, closed, last = workers
     gone.channel.socket.shutdown(2)  # type: ignore[union-attr]  # its worker leaves
@@ -220,7 +220,7 @@ def test_a_worker_has_one_core_in_a_wave_and_all_again_after(open_worker: Open) 
 
 
 @pytest.mark.usefixtures("one_core")
-def test_where_others_want_the_cores_all_are_asked_at_once(
+def test_with_busy_cores_all_requests_are_sent_at_once(
     open_worker: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers = [open_worker() for _ in range(3)]

@@ -85,7 +85,7 @@ def test_a_program_that_does_not_start_gives_the_reason(
     assert "expected a reply to Hello via COMPILER_GYM_SESSION" in str(caught.value)
 
 
-def test_a_program_that_prints_into_its_messages_is_told_so() -> None:
+def test_printing_into_messages_is_reported() -> None:
     with pytest.raises(ServiceTransportError, match="does it print to the stream that carries"):
         zygote_for(script("printf '\\4\\0\\0\\0\\0\\0\\0\\0loud'; cat >&2", Carrier.STDIO))
 
@@ -204,7 +204,7 @@ def test_a_relative_path_is_that_of_now(tmp_path: Path, monkeypatch: pytest.Monk
     assert SessionSource.of_program(["x"]).command == ("x",)
 
 
-def test_the_last_lines_are_the_end_of_what_was_printed() -> None:
+def test_the_last_lines_are_the_end_of_the_output() -> None:
     reader, writer = os.pipe()
     lines = LastLines(reader)
     assert lines.take()

@@ -27,7 +27,7 @@ def test_a_warning_waits_for_a_reply_that_carries_it(collector: WarningCollector
     assert reply.warnings == [("RuntimeWarning", "the tool is old")]
 
 
-def test_each_text_is_said_once(collector: WarningCollector) -> None:
+def test_each_text_is_shown_once(collector: WarningCollector) -> None:
     for text in ("a", "b", "a"):
         warnings.warn(text, UserWarning, stacklevel=1)
     first, second = Started(None, []), Started(None, [])

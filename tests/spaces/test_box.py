@@ -40,7 +40,7 @@ def test_a_box_with_no_axes_samples_an_array() -> None:
     assert sample.shape == ()
 
 
-def test_fractions_booleans_and_other_shapes_are_no_members() -> None:
+def test_fractions_booleans_and_other_shapes_are_not_members() -> None:
     space = Box(0, 9, name="x", shape=(2,), dtype=np.int64)
     assert space.contains(np.array([0, 9]))
     assert space.contains(np.array([0, 9], dtype=np.int8))
@@ -83,7 +83,7 @@ def test_actions_are_written_as_json() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "3", '{"a": 1}', "[[1]]", "[[1, 10]]", "[[0.5, 1]]"])
-def test_text_that_is_no_list_of_actions_is_refused(text: str) -> None:
+def test_text_that_is_not_a_list_of_actions_is_refused(text: str) -> None:
     space = Box(0, 9, name="x", shape=(2,), dtype=np.int8)
     with pytest.raises(InvalidActionError, match=r"expected .*, got"):
         space.from_string(text)

@@ -42,7 +42,7 @@ def test_unknown_flags_and_unknown_actions_are_refused(space: Commandline) -> No
         space.to_string([0, 3])
 
 
-def test_names_are_no_command_line(space: Commandline) -> None:
+def test_names_are_not_a_command_line(space: Commandline) -> None:
     with pytest.raises(LookupError, match="no flag 'a'"):
         space.from_string("a")
 

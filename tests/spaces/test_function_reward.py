@@ -8,7 +8,7 @@ import pytest
 from compiler_gym.spaces import FunctionReward
 
 
-def test_it_is_called_with_what_was_before_and_what_is_now() -> None:
+def test_it_is_called_with_the_earlier_and_the_current_value() -> None:
     reward = FunctionReward("saved", "size", lambda before, now: before - now, max=9.0)
     reward.reset("benchmark://demo/1", {})
     reward.start([50], {})

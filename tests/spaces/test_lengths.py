@@ -55,7 +55,7 @@ def test_a_range_that_no_length_fits_is_refused(size_range: tuple[int, int | Non
         ((np.array([[1]]), None), "of the form"),
     ],
 )
-def test_a_length_outside_the_range_and_what_is_no_mask_are_refused(
+def test_a_length_outside_the_range_and_an_invalid_mask_are_refused(
     mask: Any, message: str
 ) -> None:
     with pytest.raises(gymnasium.error.Error, match=message):

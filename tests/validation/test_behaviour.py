@@ -147,7 +147,7 @@ def test_a_program_may_tell_where_it_lies(compare: Compare) -> None:
     assert finding.verdict is Verdict.OK, finding
 
 
-def test_its_own_path_is_told_as_its_name(tmp_path: Path) -> None:
+def test_its_own_path_is_replaced_with_its_name(tmp_path: Path) -> None:
     path = tmp_path / "here"
     path.write_text('#!/bin/sh\necho "$0 x" >&2\n')
     path.chmod(0o755)
@@ -168,7 +168,7 @@ def test_messages_count_where_they_are_requested(
         assert "expected 'so', got 'thus'" in str(finding.errors[0])
 
 
-def test_messages_that_differ_from_run_to_run_are_no_difference(compare: Compare) -> None:
+def test_messages_that_differ_from_run_to_run_are_ignored(compare: Compare) -> None:
     text = "echo 1; head -c 8 /dev/urandom | od -An -tx1 >&2"
     finding = compare(text, text, compared=Compared.EVERYTHING)
     assert finding.verdict is Verdict.UNKNOWN

@@ -33,7 +33,7 @@ def test_many_states_are_validated_and_come_in_order_if_asked(state: CompilerEnv
     assert len(list(validate_states(make, states))) == 7
 
 
-def test_an_environment_without_a_validator_gives_results_that_say_so(
+def test_an_environment_without_a_validator_gives_unknown_results(
     state: CompilerEnvState,
 ) -> None:
     (result,) = validate_states(make_env, [state])

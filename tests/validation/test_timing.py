@@ -88,7 +88,7 @@ def _runs(rng: random.Random, seconds: float, count: int) -> list[float]:
     return [seconds * (1 + rng.expovariate(25) + 0.1 * (rng.random() < 0.1)) for _ in range(count)]
 
 
-def test_of_equal_programs_few_are_said_to_be_faster_and_a_small_gain_is_seen() -> None:
+def test_few_equal_programs_are_called_faster_and_a_small_gain_is_seen() -> None:
     rng = random.Random(0)
     same = [compare_fastest(_runs(rng, 1.0, 10), _runs(rng, 1.0, 10)).low > 1 for _ in range(300)]
     gains = [(_runs(rng, 1.0, 10), _runs(rng, 0.97, 10)) for _ in range(300)]

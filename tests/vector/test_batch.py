@@ -108,7 +108,7 @@ def test_infos_as_usual_are_those_that_gymnasium_gathers(said: list[dict[str, An
         {"action_had_no_effect": True, "new_action_space": False, "error": "x"},
     ],
 )
-def test_infos_that_say_more_or_less_are_not_as_usual(other: dict[str, Any]) -> None:
+def test_infos_with_other_keys_are_not_usual(other: dict[str, Any]) -> None:
     assert infos_as_usual([usual(True, False)]) is not None
     assert infos_as_usual([usual(True, False), other]) is None
 

@@ -30,7 +30,7 @@ def test_other_actions_have_the_pace_of_their_row(action: object) -> None:
     assert durations.guess([0, 1], [action] * 2) == pytest.approx([1e-4, 1e-1], rel=0.01)
 
 
-def test_nothing_at_all_is_no_problem() -> None:
+def test_nothing_at_all_is_not_a_problem() -> None:
     durations = Durations(1)
     before = durations.guess([0], [0])
     durations.learn([0], [0], [0.0])
@@ -39,7 +39,7 @@ def test_nothing_at_all_is_no_problem() -> None:
     assert durations.guess([0], [0]) == pytest.approx([1e-9])
 
 
-def test_only_so_many_actions_are_remembered() -> None:
+def test_remembered_actions_are_bounded() -> None:
     durations = Durations(1)
     for action in range(20_000):
         durations.learn([0], [action], [1e-5])

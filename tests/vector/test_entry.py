@@ -52,7 +52,7 @@ def test_an_argument_of_neither_is_refused() -> None:
         make_vector(FakeEnv, colour="red")
 
 
-def test_the_name_of_an_environment_is_what_makes_vectors_of_it() -> None:
+def test_vectors_are_made_from_an_environments_name() -> None:
     make: Any = getattr(entry, "compiler_gym.testing.fake_environment.FakeEnv")
     with make(num_envs=3, observation_space="packed", reward_space="number") as vector:
         assert type(vector) is CompilerVectorEnv

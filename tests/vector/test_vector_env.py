@@ -560,7 +560,7 @@ class Doubled(Reward):
         return 2.0 * observations[0]
 
 
-def test_a_reward_is_told_the_same_in_a_vector(make_vector: MakeVector) -> None:
+def test_a_reward_gets_the_same_values_in_a_vector(make_vector: MakeVector) -> None:
     vector, alone = make_vector(2), fake(2)
     rewards = [Doubled() for _ in range(3)]
     for env, reward in zip([*vector.envs, alone], rewards, strict=True):

@@ -173,7 +173,7 @@ def test_llvm_takes_names_and_pipelines_and_writes_one_command() -> None:
         )
 
 
-def test_an_action_may_be_offered_twice_and_several_are_told_at_once() -> None:
+def test_an_action_may_be_offered_twice_and_several_are_reported_at_once() -> None:
     with compiler_gym.make("llvm-v0") as below:
         for flags in (["sroa", "licm", "sroa"], ["sroa"] * 2):
             with ConstrainedCommandline(below, flags).fork() as env:

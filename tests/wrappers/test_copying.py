@@ -91,7 +91,7 @@ def test_an_undone_step_takes_back_all_but_what_lasts(env: FakeEnv, tmp_path: Pa
     assert keeps.since_reset == []
 
 
-def test_a_part_with_an_open_file_says_what_its_copy_has(env: FakeEnv, tmp_path: Path) -> None:
+def test_a_part_with_an_open_file_defines_its_copy(env: FakeEnv, tmp_path: Path) -> None:
     keeps = Keeps(env, tmp_path / "log")
     log = keeps.log = Log(tmp_path / "log")
     keeps.reset()

@@ -60,7 +60,7 @@ def test_an_agent_always_has_something_to_do(make_env: Any) -> None:
     assert masked.action_masks().all()
 
 
-def test_only_so_many_programs_are_remembered(env: FakeEnv) -> None:
+def test_remembered_programs_are_bounded(env: FakeEnv) -> None:
     masked = ActionMasks(env, capacity=2)
     masked.reset(benchmark="fake-v0/0")
     for _ in range(4):

@@ -79,7 +79,7 @@ def test_the_baseline_is_a_floor(env: FakeEnv) -> None:
     assert useless.step(NOTHING)[0][0] == 7
 
 
-def test_a_fork_has_a_best_state_of_its_own(env: FakeEnv) -> None:
+def test_a_fork_has_its_own_best_state(env: FakeEnv) -> None:
     safe = NeverWorse(TimeLimit(env, 3))
     safe.reset(benchmark="fake-v0/7")
     safe.step(DOUBLE)

@@ -264,7 +264,7 @@ def test_a_parquet_file_has_one_recorder_at_a_time(make_env: Any, tmp_path: Path
     assert len(table(path)) == 1, "what is there goes when there is something new"
 
 
-def test_rows_of_a_vector_need_parquet_files_of_their_own(make_env: Any, tmp_path: Path) -> None:
+def test_rows_of_a_vector_need_separate_parquet_files(make_env: Any, tmp_path: Path) -> None:
     path = tmp_path / "steps.parquet"
     with pytest.raises(RecordingError, match="a separate file"):
         CompilerVectorEnv([lambda: EpisodeRecorder(make_env(), path)] * 2)

@@ -81,7 +81,7 @@ def test_an_episode_that_crashed_earns_nothing_at_the_end(env: FakeEnv) -> None:
     assert reward == late.episode_reward == 0
 
 
-def test_savings_are_relative_to_what_is_left(make_env: Any) -> None:
+def test_savings_are_relative_to_the_remaining_cost(make_env: Any) -> None:
     relative = RelativeSavings(make_env(reward_space=None), "number")
     relative.reset(benchmark="fake-v0/7")
     before = relative.observation["number"]

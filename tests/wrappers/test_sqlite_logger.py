@@ -82,7 +82,7 @@ def test_a_fork_is_a_separate_run(env: FakeEnv, tmp_path: Path) -> None:
     assert sorted(rows(path, "SELECT count(*) FROM Steps GROUP BY run")) == [(2,), (3,)]
 
 
-def test_a_file_that_is_no_database_is_reported(env: FakeEnv, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_reported(env: FakeEnv, tmp_path: Path) -> None:
     path = tmp_path / "log.db"
     path.write_text("no database " * 100)
     with pytest.raises(RecordingError, match=r"log\.db"):

@@ -43,7 +43,7 @@ def test_a_crash_can_be_undone(make_env: Any) -> None:
     assert undoing.observation["number"] == 7
 
 
-def test_looking_and_refused_actions_are_no_steps(env: FakeEnv) -> None:
+def test_looking_and_refused_actions_are_not_steps(env: FakeEnv) -> None:
     undoing = ForkOnStep(env)
     undoing.reset()
     undoing.multistep([])

@@ -346,7 +346,7 @@ class Doubled(CompilerEnvWrapper):
         return result
 
 
-def test_a_hook_gets_what_was_asked_and_changes_it(env: FakeEnv) -> None:
+def test_a_hook_gets_the_request_and_changes_it(env: FakeEnv) -> None:
     log: list[str] = []
     doubled = Doubled(env, "it", log)
     assert np.array_equal(doubled.reset(benchmark="benchmark://fake-v0/1")[0], [9, 81, 1])

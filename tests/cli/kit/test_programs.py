@@ -57,7 +57,7 @@ def test_a_word_that_looks_like_a_path_must_exist(
         find_program(env, name)
 
 
-def test_standard_input_is_read_as_what_it_holds(
+def test_standard_input_is_read_by_its_contents(
     env: CompilerEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed(monkeypatch, IR)

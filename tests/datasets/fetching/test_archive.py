@@ -50,7 +50,7 @@ def test_every_compression_unpacks_to_the_same_files(
     assert written(out) == files
 
 
-def test_a_prefix_is_stripped_and_what_lies_beside_it_left_out(tmp_path: Path, out: Path) -> None:
+def test_a_prefix_is_stripped_and_what_lies_next_to_it_left_out(tmp_path: Path, out: Path) -> None:
     path = tmp_path / "x.tar"
     path.write_bytes(make_tar({"./top/in/a": b"1", "top/in/b/c": b"2", "top/other": b"3"}, ""))
     assert unpack(path, out, strip_prefix="top/in") == 2
@@ -177,7 +177,7 @@ def test_a_truncated_archive_is_a_typed_error(
 @pytest.mark.parametrize(
     "name", ["x.tar.bz2", "x.tar.gz", "x.tar.xz", "x.tar.zst", "x.zip", "x.tar"]
 )
-def test_a_file_that_is_no_archive_is_a_typed_error(tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_not_an_archive_is_a_typed_error(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"<html>not an archive, and long enough to look at</html>" * 20)
     with pytest.raises(DatasetInitError, match="damaged or truncated"):

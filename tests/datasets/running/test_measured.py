@@ -37,7 +37,7 @@ def test_times_are_of_the_largest_case(program: Path) -> None:
         MeasuredRuns(RunSpec((small, wrong_ref))).seconds(program, count=1)
 
 
-def test_two_programs_are_run_in_turns(program: Path) -> None:
+def test_two_programs_are_run_alternately(program: Path) -> None:
     runs = MeasuredRuns(RunSpec.single(("small",), expected=SAYS))
     one, other = runs.in_turns((program, program), count=3, warmups=1)
     assert (len(one), len(other)) == (3, 3)
@@ -53,7 +53,7 @@ def test_two_programs_are_run_in_turns(program: Path) -> None:
         ("echo help >&2; exit 1", "help"),
     ],
 )
-def test_a_run_that_fails_is_no_measurement(text: str, reason: str, program: Path) -> None:
+def test_a_run_that_fails_is_not_a_measurement(text: str, reason: str, program: Path) -> None:
     program.write_text(f"#!/bin/sh\n{text}\n")
     runs = MeasuredRuns(RunSpec.single(("small",), expected=SAYS, time_limit=0.5))
     assert not runs.succeeds(program)

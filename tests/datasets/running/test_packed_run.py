@@ -107,7 +107,7 @@ def test_any_run_comes_back(
 @pytest.mark.parametrize(
     "data", [b"", b"\x00", b"\x90", b"\x93\x91\x90\x90\x01", b"\x93\x90\x91\x01\x01"]
 )
-def test_other_bytes_are_no_run(data: bytes) -> None:
+def test_other_bytes_are_not_a_run(data: bytes) -> None:
     with pytest.raises(ValueError, match=r"Expected|truncated"):
         unpack_run(data)
 

@@ -9,7 +9,7 @@ from compiler_gym.datasets import ExpectedOutput, GeneratedCases, RunCase, RunSp
 from compiler_gym.errors import BenchmarkInitError
 
 
-def test_a_run_names_what_differs_from_what_was_expected() -> None:
+def test_a_run_names_differences_from_the_expected_output() -> None:
     expected = ExpectedOutput.of(stdout=b"1\n", files={"out.txt": b"2"})
     assert expected.differences(ExpectedOutput.of(stdout=b"1\n", files={"out.txt": b"2"})) == ()
     found = ExpectedOutput.of(1, stdout=b"x", files={"out.txt": b"3"})

@@ -36,7 +36,7 @@ def still_works(env: LlvmEnv) -> bool:
         ("cut.ll", b"define void @f() {\n  br label %a\na:\n", "expecting more|expected"),
     ],
 )
-def test_a_file_that_is_no_module_is_refused(
+def test_a_file_that_is_not_a_module_is_refused(
     env: LlvmEnv, tmp_path: Path, name: str, contents: bytes, message: str
 ) -> None:
     path = tmp_path / name
@@ -124,7 +124,7 @@ def test_a_goal_that_does_not_exist_is_named(env: LlvmEnv) -> None:
     assert still_works(env)
 
 
-def test_a_thing_that_is_no_program_is_refused(env: LlvmEnv) -> None:
+def test_a_thing_that_is_not_a_program_is_refused(env: LlvmEnv) -> None:
     with pytest.raises(BenchmarkInitError, match="a URI or a Benchmark \\(got int"):
         env.reset(benchmark=3)  # type: ignore[arg-type]  # the mistake under test
     with pytest.raises(TypeError, match=r"inputs must be paths or ClangInvocations \(got int"):

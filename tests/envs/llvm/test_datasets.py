@@ -31,7 +31,7 @@ Env = Callable[..., LlvmEnv]
         ("file:///dev/null", "a pipe or a device"),
     ],
 )
-def test_an_address_of_no_file_says_what_is_expected(
+def test_an_address_without_a_file_names_the_expected_form(
     address: str, message: str, project: Path, make_env: Env
 ) -> None:
     with pytest.raises(BenchmarkInitError, match=message):
@@ -63,7 +63,7 @@ def test_a_file_of_source_brings_its_source_and_one_of_ir_does_not(project: Path
     assert list(dataset.benchmark_uris()) == []
 
 
-def test_datasets_have_names_of_their_own_and_an_imported_one_gives_way(
+def test_datasets_have_unique_names_and_an_imported_one_gives_way(
     tmp_path: Path,
 ) -> None:
     names = [dataset.name for dataset in make_datasets(tmp_path)]

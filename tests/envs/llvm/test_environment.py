@@ -112,7 +112,7 @@ def test_the_spec_rebuilds_the_environment(env: LlvmEnv) -> None:
         assert np.array_equal(first, second)
 
 
-def test_rewards_add_up_to_what_was_saved(env: LlvmEnv) -> None:
+def test_rewards_add_up_to_the_saving(env: LlvmEnv) -> None:
     env.reset()
     before = env.observation["IrInstructionCount"]
     oz = env.observation["IrInstructionCountOz"]

@@ -74,7 +74,7 @@ def test_savings_add_up_and_the_first_look_earns_nothing(costs: list[float]) -> 
     assert reward.update([0], [4.0], {}) == 6.0
 
 
-def test_a_certain_slowdown_costs_and_what_is_earned_is_the_growth() -> None:
+def test_a_significant_slowdown_has_a_negative_reward() -> None:
     reward = SpeedupReward()
     reward.reset("benchmark://demo/1", {})
     slower = {"speedup": 0.5, "low": 0.4, "high": 0.6}

@@ -90,7 +90,7 @@ def test_an_unknown_program_or_action_space_is_named(make_env: MakeEnv) -> None:
         " <(id)", " {id,}", " ~", " !id",
     ],
 )  # fmt: skip
-def test_nothing_stands_behind_the_command(make_env: MakeEnv, command: str, behind: str) -> None:
+def test_nothing_follows_the_command(make_env: MakeEnv, command: str, behind: str) -> None:
     env = make_env()
     text = f"{command} input.bc -o output.bc"
     env.apply(CompilerEnvState(CRC, text))

@@ -81,7 +81,7 @@ def test_the_first_stored_value_stays() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=9))
 @settings(deadline=None)
-def test_the_rate_is_what_was_known_of_what_was_asked(counts: list[tuple[int, int]]) -> None:
+def test_the_rate_is_the_share_of_hits(counts: list[tuple[int, int]]) -> None:
     with TranspositionCache() as cache:
         assert cache.statistics == CacheStatistics()
         for hits, misses in counts:

@@ -110,7 +110,7 @@ def test_the_file_stays_within_its_bounds_and_keeps_the_latest(tmp_path: Path) -
     disk.close()
 
 
-def test_a_file_that_is_no_cache_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_cache_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cache.db").write_text("no database " * 100)
     with pytest.raises(CacheError, match=r"cache\.db"):
         Disk(tmp_path / "cache.db", 1 << 20)

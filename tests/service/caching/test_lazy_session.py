@@ -232,7 +232,7 @@ def test_a_new_episode_forgets_what_waits(family: Family) -> None:
     assert number(lazy) == 7
 
 
-def test_a_fork_of_what_was_never_opened_opens_its_own(family: Family) -> None:
+def test_a_fork_of_an_unopened_session_opens_its_own(family: Family) -> None:
     lazy = family.first()
     lazy.spare(ADD)
     fork = family.fork(lazy)

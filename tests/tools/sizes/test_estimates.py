@@ -155,7 +155,7 @@ def test_panics_are_estimated_from_tables_and_landing_pads(build: Build) -> None
     assert 0.3 * real < guess < 3 * real, (guess, real)
 
 
-def test_our_policy_is_suggested_with_what_was_measured(build: Build) -> None:
+def test_our_policy_is_suggested_with_its_measurements(build: Build) -> None:
     path = build("c", CLANG)
     saving = estimate(path, "our policy")
     assert 0.02 < saving.loaded / measure_file(path).loaded < 0.06

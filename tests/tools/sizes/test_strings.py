@@ -25,6 +25,6 @@ def test_strings_are_those_that_the_program_uses(build: Build) -> None:
 
 
 @given(WORDS)
-def test_every_string_is_an_end_of_what_is_left(words: list[bytes]) -> None:
+def test_every_removed_string_is_the_end_of_a_remaining_one(words: list[bytes]) -> None:
     left = {word for word in words if not any(o != word and o.endswith(word) for o in words)}
     assert measure_merged(words) == sum(len(word) + 1 for word in left)

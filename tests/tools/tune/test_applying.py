@@ -99,7 +99,7 @@ def test_an_object_of_unknown_origin_is_reported(tmp_path: Path) -> None:
     assert said == ["plan not applied to program: no object was compiled with it: rebuild all"]
 
 
-def test_a_note_that_is_damaged_or_of_another_file_is_no_origin(tmp_path: Path) -> None:
+def test_a_note_that_is_damaged_or_of_another_file_is_not_an_origin(tmp_path: Path) -> None:
     tree = write_project(tmp_path / "tree")
     subprocess.run(["cc", "-c", "main.c", "twice.c"], cwd=tree, check=True)
     subprocess.run(["cc", "main.o", "twice.o", "-o", "program"], cwd=tree, check=True)

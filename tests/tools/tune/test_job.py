@@ -420,7 +420,7 @@ def test_an_older_plan_is_where_a_tuning_starts(request_: Request) -> None:
         ({"goal": "speed"}, r"for speed, but this run uses simple 1 for size"),
     ],
 )
-def test_a_plan_of_another_kind_is_no_start(
+def test_a_plan_of_another_kind_is_not_a_start(
     request_: Request, changes: dict[str, str], said: str
 ) -> None:
     plan = BuildPlan("simple 1", "size", "1.0", (BinaryPlan("program", "simple"),))

@@ -74,7 +74,7 @@ def test_a_decision_that_was_not_measured_is_named() -> None:
     assert "not measured" not in read(page(timed)).text
 
 
-def test_names_of_a_project_are_no_html() -> None:
+def test_names_of_a_project_are_not_html() -> None:
     evil = "<script>alert(1)</script>"
     summary = replace(
         with_binary(

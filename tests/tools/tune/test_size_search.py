@@ -107,7 +107,7 @@ def test_the_result_of_another_search_is_measured_once(tmp_path: Path) -> None:
     assert (found.best, words.measured) == (Tried(("better",), 80), [("better",)])
 
 
-def test_it_says_what_each_decision_wins_and_keeps_none_that_harms(tmp_path: Path) -> None:
+def test_it_reports_each_decisions_gain_and_keeps_no_harmful_one(tmp_path: Path) -> None:
     words = Words()
     found = search(tmp_path, words)
     found.best = Tried(("bad", "better", "good", "start"), 85)

@@ -83,7 +83,7 @@ def test_near_misses_in_a_request_are_understood(given: Any, read: dict[str, Any
         ({1: 2}, "no argument '1'"),
     ],
 )
-def test_nonsense_is_refused_with_what_is_expected(given: Any, said: str) -> None:
+def test_nonsense_is_refused_with_the_expected_form(given: Any, said: str) -> None:
     with pytest.raises(InvalidParameterError) as refused:
         read_arguments(TOOL, given)
     assert said in str(refused.value)

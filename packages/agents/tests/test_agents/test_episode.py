@@ -18,7 +18,7 @@ def judged(task: AgentTask, decisions: Decisions) -> Verdict:
     return Verdict(task.id, float(len(decisions.commandline)), valid=True, reason="long")
 
 
-def test_an_episode_ends_with_what_is_submitted(tmp_path: Path) -> None:
+def test_an_episode_ends_with_the_submission(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     with AgentEpisode(TASK, trace=trace, judge=judged) as episode:
         assert episode.prompt == TASK.prompt

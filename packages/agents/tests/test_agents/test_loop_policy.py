@@ -107,5 +107,5 @@ def test_a_search_finds_what_no_single_action_from_the_top_does(
     assert agent.confirmed(env, PROGRAM, search.best(2.0)) > 3
 
 
-def test_no_action_is_no_speed_up(agent: Any, env: Any) -> None:
+def test_no_action_is_not_a_speed_up(agent: Any, env: Any) -> None:
     assert agent.confirmed(env, PROGRAM, ()) == 1.0

@@ -26,7 +26,7 @@ def test_a_long_line_is_cut_and_says_how_much_is_missing() -> None:
     assert cut("abc", 3) == "abc"
 
 
-def test_another_number_of_a_value_is_no_difference() -> None:
+def test_another_number_of_a_value_is_not_a_difference() -> None:
     before = "define @f\n  %1 = add %0, 1\n  ret %1"
     assert difference(before, before.replace("%1", "%7")) == []
     assert difference(before, before.replace("add", "sub")) == [

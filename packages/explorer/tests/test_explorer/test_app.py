@@ -114,7 +114,7 @@ def test_markup_in_programs_is_only_ever_data(client: Client) -> None:
     assert "<script>" not in answer.text
 
 
-def test_the_built_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
+def test_the_built_page_is_served_and_nothing_next_to_it(tmp_path: Path) -> None:
     static = tmp_path / "static"
     (static / "assets").mkdir(parents=True)
     (static / "index.html").write_text("<!doctype html>the page")

@@ -130,7 +130,7 @@ def test_files_that_are_none_of_ours_are_not_quoted(
 
 
 @pytest.mark.parametrize("environment", ["llvm-v0", "loop_tool-v0", "mlir-v0"])
-def test_no_compiler_quotes_a_file_that_is_no_program(
+def test_no_compiler_quotes_a_file_that_is_not_a_program(
     served: tuple[TestClient, str], environment: str, tmp_path: Path
 ) -> None:
     client, _ = served

@@ -78,7 +78,7 @@ def view(page: Any, name: str) -> None:
     page.get_by_role("tab", name=name, exact=True).click()
 
 
-def test_the_page_says_what_to_do_first_and_hides_its_token(page: Any) -> None:
+def test_the_page_gives_the_first_step_and_hides_its_token(page: Any) -> None:
     sync_api.expect(page.get_by_role("heading", name="Choose a program")).to_be_visible()
     assert "token" not in page.url
 
@@ -122,7 +122,7 @@ def test_an_action_that_is_refused_takes_no_other_with_it(page: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_refused_action_is_explained_beside_its_text(page: Any, width: int) -> None:
+def test_a_refused_action_is_explained_next_to_its_text(page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     open_source(page)
     add(page, "srao")
@@ -137,7 +137,7 @@ def test_a_refused_action_is_explained_beside_its_text(page: Any, width: int) ->
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_a_long_name_stays_inside_the_tree_and_a_reward_beside_its_bar(
+def test_a_long_name_stays_inside_the_tree_and_a_reward_next_to_its_bar(
     page: Any, width: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": 844})

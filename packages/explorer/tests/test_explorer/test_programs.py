@@ -77,6 +77,6 @@ def test_sources_of_several_files_are_shown_one_after_another() -> None:
     assert read_source(program) == "/* a.c */\nint a;\n/* b.c */\nint b;"
 
 
-def test_an_empty_text_is_no_program() -> None:
+def test_an_empty_text_is_not_a_program() -> None:
     with FakeEnv() as env, pytest.raises(BenchmarkInitError, match="empty"):
         open_pasted_program(env, None, Source(text=" \n"))

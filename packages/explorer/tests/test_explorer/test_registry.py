@@ -29,7 +29,7 @@ def filled(*ids: str) -> tuple[Registry, list[Any]]:
     return registry, sessions
 
 
-def test_there_is_room_for_so_many() -> None:
+def test_the_number_of_sessions_is_bounded() -> None:
     registry, sessions = filled("a", "b")
     with pytest.raises(ExplorerError, match="2 sessions are open") as refused, registry.place():
         pass

@@ -8,7 +8,7 @@ from compiler_gym_explorer.settings import Settings
 from .conftest import serving
 
 
-def test_its_address_is_what_was_asked_and_holds_the_token() -> None:
+def test_its_address_is_the_requested_one_and_holds_the_token() -> None:
     with Server(Settings(token="a b")) as server:
         assert server.settings.port > 0
         assert server.address == f"http://127.0.0.1:{server.settings.port}/?token=a%20b"

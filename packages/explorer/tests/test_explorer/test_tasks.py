@@ -70,7 +70,7 @@ def test_requests_that_make_no_task_are_refused(client: Client, crc: Session) ->
         assert events[1]["tried"][0]["changed"] is False
 
 
-def test_only_so_many_tasks_go_on_at_a_time(crc: Session) -> None:
+def test_concurrent_tasks_are_bounded(crc: Session) -> None:
     tasks = [crc.post("/search", {"seconds": 60}) for _ in range(4)]
     assert crc.post("/search", {"seconds": 60}, 429)["next"] == "cancel one of them"
     for task in tasks:

@@ -53,7 +53,7 @@ def test_a_difference_counts_lines_function_by_function(
     assert found[-1].status == "same"
 
 
-def test_the_number_of_a_value_is_no_difference() -> None:
+def test_the_number_of_a_value_is_not_a_difference() -> None:
     before = "def f\n%1 = add %0, 1\n7:\nret %1, !tbaa !3\nend"
     after = before.replace("%1", "%12").replace("7:", "19:").replace("!3", "!45")
     (row, *_) = difference(0, listed(before), 1, listed(after)).functions

@@ -48,7 +48,7 @@ def test_pythons_own_worker_keeps_every_promise() -> None:
 
 
 @pytest.mark.slow
-def test_a_program_that_breaks_promises_is_told_which() -> None:
+def test_broken_promises_are_named() -> None:
     source = SessionSource.of_program([sys.executable, "-c", BROKEN])
     problems = {check.name: check.problem for check in check_service(source, SEVEN)}
     assert problems["transcript: the handshake"] == ""

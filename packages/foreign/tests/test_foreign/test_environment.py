@@ -99,7 +99,7 @@ def test_a_folder_of_declarations_is_part_of_the_catalogue(
     assert next(iter(registration.compilers())) != "fake-program"
 
 
-def test_a_service_beside_an_id_of_another_compiler_is_refused() -> None:
+def test_a_service_next_to_an_id_of_another_compiler_is_refused() -> None:
     with pytest.raises(InvalidParameterError, match="is an environment of llvm: use another id"):
         compiler_gym.make("llvm-v0", service=["./x"])
 
@@ -111,7 +111,7 @@ def test_neither_a_program_nor_a_declaration_is_refused() -> None:
         ServiceEnv(PROGRAM, isolation="in-process")
 
 
-def test_a_reward_of_what_is_not_observed_is_refused(declared: Path) -> None:
+def test_a_reward_from_an_unknown_observation_is_refused(declared: Path) -> None:
     declared.write_text(DECLARED.replace('cost = "number"', 'cost = "weight"'))
     with pytest.raises(PluginError, match="the reward Less needs the observation 'weight'"):
         compiler_gym.make(str(declared))

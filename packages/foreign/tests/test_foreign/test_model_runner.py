@@ -89,7 +89,7 @@ def test_an_episode_is_a_run_and_a_step_an_answer(declared: str) -> None:
             assert fork.observation["Questions"] == 1
 
 
-def test_a_compiler_that_fails_ends_the_episode_with_what_it_said(declared: str) -> None:
+def test_a_failing_compiler_ends_the_episode_with_its_message(declared: str) -> None:
     with compiler_gym.make(declared) as env:
         env.reset(benchmark=PROGRAM)
         env.step(1)

@@ -202,7 +202,7 @@ def test_a_command_line_becomes_actions_again(env: GccEnv) -> None:
         " 'a b'", " -o x", "\0",
     ],
 )  # fmt: skip
-def test_nothing_stands_behind_a_command(env: GccEnv, behind: str) -> None:
+def test_nothing_follows_a_command(env: GccEnv, behind: str) -> None:
     for text in ("gcc-12 -Os -w -std=c11 -c src.i -o obj.o", "gcc -O2 -w", "-Os -fno-gcse"):
         env.commandline_to_actions(text)
         if behind == " -O3" and "obj.o" not in text:

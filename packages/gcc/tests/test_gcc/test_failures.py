@@ -217,7 +217,7 @@ def test_a_program_that_only_the_assembler_refuses_is_the_program_s_fault(make_e
         env.observation["obj_size"]
 
 
-def test_files_that_are_no_programs_are_refused(make_env: Make, tmp_path: Path) -> None:
+def test_files_that_are_not_programs_are_refused(make_env: Make, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("int x;")
     (tmp_path / "b.c").write_bytes(b"BC\xc0\xde\0\0")
     for inputs, reason in (

@@ -17,7 +17,7 @@ def test_the_names_are_those_that_clients_know() -> None:
     assert len(names) == len(wanted)
 
 
-def test_a_reward_is_as_sure_as_what_it_observes() -> None:
+def test_a_reward_is_as_certain_as_its_observation() -> None:
     for reward in make_rewards():
         assert isinstance(reward, CostReward)
         (cost,) = reward.observation_spaces

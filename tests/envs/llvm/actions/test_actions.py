@@ -154,6 +154,6 @@ def test_numpy_integers_are_actions(env: LlvmEnv) -> None:
     assert env.actions == [3, 4]
 
 
-def test_text_that_is_no_action_is_named(env: LlvmEnv) -> None:
+def test_text_that_is_not_an_action_is_named(env: LlvmEnv) -> None:
     with pytest.raises(InvalidActionError, match=r"'function\(nope\)' is not an action of Passes"):
         env.action_space.from_string("opt -passes='function(sroa),function(nope)' in.bc")

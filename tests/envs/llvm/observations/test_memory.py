@@ -56,7 +56,7 @@ def test_an_unchanged_program_is_not_looked_at_twice(
     assert computed["IR2Vec"] == 2
 
 
-def test_one_program_is_linked_once_for_all_that_is_measured_of_it(
+def test_one_program_is_linked_once_for_all_its_measurements(
     make_env: MakeEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built: list[Builder] = []

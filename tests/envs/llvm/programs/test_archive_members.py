@@ -75,7 +75,7 @@ def symbols(name: str, modules: list[bytes], *, timeout: float) -> list[bytes]:
         (["main <- a"], [], []),
     ],
 )
-def test_members_are_taken_for_what_is_missing_and_for_nothing_else(
+def test_only_members_with_missing_symbols_are_taken(
     monkeypatch: pytest.MonkeyPatch, modules: list[str], archives: list[list[str]], taken: list[str]
 ) -> None:
     monkeypatch.setattr(archive_members, "run_engine", symbols)

@@ -61,7 +61,7 @@ def test_many_files_are_read_in_batches(files: list[Path], monkeypatch: pytest.M
     assert asked == [2, 1]
 
 
-def test_a_file_that_is_no_program_or_is_gone_reports_it(tmp_path: Path) -> None:
+def test_an_invalid_or_missing_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.bc"
     with pytest.raises(BenchmarkInitError, match=r"a\.bc"):
         shapes.find_shapes([path])

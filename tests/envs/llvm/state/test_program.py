@@ -38,7 +38,7 @@ def test_each_look_at_the_file_is_a_separate_file(program: Program) -> None:
     assert not program.run("function(sroa)")
 
 
-def test_the_module_can_be_had_as_it_was_at_reset(program: Program) -> None:
+def test_the_module_at_reset_is_available(program: Program) -> None:
     start = program.module.ir_hash()
     program.run("function(sroa)")
     assert program.load().ir_hash() == start != program.module.ir_hash()

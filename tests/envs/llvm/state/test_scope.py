@@ -220,7 +220,7 @@ def test_an_episode_is_replayed_forked_and_validated_as_any_other(
     assert env.observation["IrHash"] == state.state_hash
 
 
-def test_its_command_line_starts_from_what_is_written(
+def test_its_command_line_starts_from_the_written_file(
     make_env: MakeEnv, tool: Tool, tmp_path: Path
 ) -> None:
     env = make_env()

@@ -41,7 +41,7 @@ def test_the_text_size_is_what_llvm_size_says_of_the_linked_program(
         env.step(env.action_space[action])
 
 
-def test_a_program_without_main_is_no_program(make_env: MakeEnv) -> None:
+def test_a_program_without_main_is_not_a_program(make_env: MakeEnv) -> None:
     env = started(make_env, program("int f(int x) { return x; }"))
     assert env.observation["IsBuildable"] is False
     assert env.observation["IsRunnable"] is False

@@ -37,7 +37,7 @@ def test_a_module_is_split_into_its_functions_and_its_globals(tool: Tool) -> Non
     assert sorted(parts) == [[], ["main"], ["part"]]
 
 
-def test_symbols_are_what_is_defined_and_what_is_needed() -> None:
+def test_symbols_are_defined_or_needed() -> None:
     assert run_engine("symbols", [MAIN, PART]) == [b"main\0part", b"part\0"]
 
 
@@ -60,7 +60,7 @@ def test_an_engine_that_does_not_answer_is_not_waited_for() -> None:
         run_engine("link", [PART], timeout=0.001)
 
 
-def test_an_engine_that_dies_is_said_with_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_engine_is_reported_with_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("compiler_gym.envs.llvm.toolchain.engine.sys.executable", "/bin/false")
     with pytest.raises(BenchmarkInitError, match="cannot split: the process exited with status 1"):
         run_engine("split", [PART])

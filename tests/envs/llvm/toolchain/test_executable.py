@@ -110,7 +110,7 @@ def test_a_setting_has_its_least_value(made: Executable, key: str, value: str, l
     assert made.set(key, str(least)) == str(least)
 
 
-def test_a_program_beside_it_leaves_its_files_alone(made: Executable, tmp_path: Path) -> None:
+def test_a_program_next_to_it_leaves_its_files_alone(made: Executable, tmp_path: Path) -> None:
     smaller = _llvm.Module(MODULE.partition("define i32 @more")[0].encode())
     size = made.text_size(_llvm.Module(MODULE.encode()))
     files = sorted((tmp_path / "made").glob("program-*"))

@@ -48,7 +48,7 @@ def test_a_version_elsewhere_is_seen(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["x = 2**22", "x = '22 programs'", "x = 'sha-224'"])
-def test_a_number_is_no_version(source: str) -> None:
+def test_a_number_is_not_a_version(source: str) -> None:
     assert not list(version_facts(source.replace("22", str(MAJOR))))
 
 

@@ -21,7 +21,7 @@ ASAN, _, MSAN = SANITIZERS
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
 
-def test_undefined_behaviour_of_the_program_itself_is_no_finding(
+def test_undefined_behaviour_of_the_program_itself_is_not_a_finding(
     validated: Callable[..., ValidationResult],
 ) -> None:
     source = "int main(int n, char **v) { int a[2] = {0, 0}; return a[n + 2] * 0; }"

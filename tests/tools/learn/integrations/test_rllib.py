@@ -29,7 +29,7 @@ def test_settings_become_an_environment_with_plain_actions() -> None:
 
 
 @pytest.mark.parametrize("programs", ["cbench-v1/crc32", []])
-def test_programs_that_are_no_list_are_refused(programs: Any) -> None:
+def test_programs_that_are_not_a_list_are_refused(programs: Any) -> None:
     with pytest.raises(InvalidParameterError, match="must be a list of addresses"):
         rllib_env({"programs": programs})
 

@@ -66,7 +66,7 @@ def test_a_policy_that_changes_what_is_fixed_gains_nothing(
     assert (outcome.state.benchmark, outcome.state.reward) == (CRC, 0.0)
 
 
-def test_learning_ends_with_its_time_and_what_was_learnt_is_judged(clock: Clock) -> None:
+def test_learning_ends_with_its_time_and_the_result_is_judged(clock: Clock) -> None:
     clock.per_look = 0.1
 
     class Learner:
@@ -100,7 +100,7 @@ def test_a_policy_that_learns_for_too_long_is_late(clock: Clock) -> None:
     assert outcome.is_late
 
 
-def test_repetitions_get_seeds_of_their_own_and_count_by_their_median() -> None:
+def test_repetitions_get_separate_seeds_and_count_by_their_median() -> None:
     task = replace(TASK, repetitions=3)
     lengths = iter([1, 2, 3])
     names = ("sroa", "instcombine", "simplifycfg")

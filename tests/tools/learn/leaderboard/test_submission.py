@@ -135,7 +135,7 @@ def test_fields_hold_what_they_are(submission: Submission, field: str, value: ob
 
 
 @pytest.mark.parametrize("text", ["9" * 5000, "9" * 5000 + ".5", "[" * 100_000, "", "{}", "[]"])
-def test_lines_that_are_no_results_are_refused(submission: Submission, text: str) -> None:
+def test_lines_that_are_not_results_are_refused(submission: Submission, text: str) -> None:
     path = submission.folder / "results.jsonl"
     line = json.loads(path.read_text().splitlines()[0])
     cut = json.dumps(line).replace(f'"reward": {line["reward"]}', f'"reward": {text}')
@@ -173,7 +173,7 @@ def test_claims_about_an_episode_are_compared(
 
 
 @pytest.mark.parametrize("behind", ["; rm -rf x", " && id", "\nid", " `id`", " > x", " $(id)"])
-def test_nothing_stands_behind_a_command_line(submission: Submission, behind: str) -> None:
+def test_nothing_follows_a_command_line(submission: Submission, behind: str) -> None:
     text = submission.outcomes[0].state.commandline + behind
     changed = tampered(submission, lambda lines: lines[0].update(commandline=text))
     assert wrong(changed) == ["the episode cannot be replayed"]

@@ -9,7 +9,7 @@ import pytest
 from compiler_gym.tools.tune.builds import find_compiled_driver
 
 
-def test_the_driver_is_found_beside_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_driver_is_found_next_to_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert Path(find_compiled_driver("cc")).name == "compiler-gym-cc"
 

@@ -110,7 +110,7 @@ def test_configured_files_name_the_copy_and_keep_their_times(project: Path, tmp_
         assert (copy / name).stat().st_mtime_ns == (project / name).stat().st_mtime_ns
 
 
-def test_a_makefile_of_your_own_is_copied_as_it_is(project: Path, tmp_path: Path) -> None:
+def test_the_users_makefile_is_copied_unchanged(project: Path, tmp_path: Path) -> None:
     (project / "Makefile").write_text(f"top = {project}\n")
     copy_tree(project, tmp_path / "copy")
     assert (tmp_path / "copy" / "Makefile").read_text() == f"top = {project}\n"

@@ -51,7 +51,7 @@ def debug_sections(path: Path) -> bool:
     return ".debug_info" in shown.stdout
 
 
-def test_debug_information_lies_beside_and_is_found_by_its_name(tmp_path: Path) -> None:
+def test_debug_information_lies_next_to_the_binary_and_is_found_by_its_name(tmp_path: Path) -> None:
     binary = recorded(tmp_path)
     plain = make(binary, tmp_path / "plain")
     assert not debug_sections(plain)

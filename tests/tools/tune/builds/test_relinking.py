@@ -155,7 +155,7 @@ def test_an_object_that_was_edited_stays_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["rcs", "rcsT"])
-def test_members_of_unknown_origin_stay_beside_new_ones(tmp_path: Path, kind: str) -> None:
+def test_members_of_unknown_origin_stay_next_to_new_ones(tmp_path: Path, kind: str) -> None:
     build = (
         "rm libplug.a; cp plug1.o other.o; mkdir sub; cp plug2.o sub/plug1.o; echo .data > d.s;"
         f"as d.s -o d.o; objcopy -R .comment plug3.o; ar q{kind[1:]} libplug.a d.o plug1.o plug3.o"
@@ -197,7 +197,7 @@ def test_a_path_with_a_comma_is_a_separate_argument(tmp_path: Path) -> None:
     assert run(tmp_path / "a,b" / "made") == "0 plug-ins 1\n"
 
 
-def test_a_command_that_fails_says_what_it_said(tmp_path: Path) -> None:
+def test_a_failed_command_shows_its_message(tmp_path: Path) -> None:
     run_command(["true"], tmp_path)
     with pytest.raises(ProjectError, match=r"\(3\):\nno good"):
         run_command(["sh", "-c", "echo no good >&2; exit 3"], tmp_path)

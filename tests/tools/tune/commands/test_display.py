@@ -30,7 +30,7 @@ def shown(*, terminal: bool, goal: Goal = Goal.SIZE, quiet: bool = False) -> tup
     return file.getvalue(), interrupts
 
 
-def test_a_terminal_sees_a_table_with_the_best_and_what_is_left() -> None:
+def test_a_terminal_shows_a_table_with_the_best_and_the_remaining_time() -> None:
     text, _ = shown(terminal=True)
     for part in ("tool", "options", "1,000", "940", "-6.0%", "12", "1:30", "Ctrl-C ends"):
         assert part in text, part

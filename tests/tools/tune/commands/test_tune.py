@@ -42,7 +42,7 @@ def tuned(project: Path) -> Ran:
 
 
 @needs_lld
-def test_the_table_says_what_was_won_and_what_to_do_next(project: Path, tuned: Ran) -> None:
+def test_the_table_shows_the_savings_and_the_next_step(project: Path, tuned: Ran) -> None:
     assert tuned.status == 0, tuned.errors
     for shown in (
         "program: bytes, stripped", "your flags", "clang -Oz -flto, --icf=safe",

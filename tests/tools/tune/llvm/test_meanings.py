@@ -30,7 +30,7 @@ def test_every_decision_has_one_sentence_and_a_link() -> None:
         assert found.link.startswith("https://")
 
 
-def test_a_setting_is_told_with_its_value() -> None:
+def test_a_setting_is_described_with_its_value() -> None:
     said = meaning("option inline-threshold=60").sentence
     assert said == "Maximum cost of a function to inline: 60."
     assert meaning("flag -fplugin=x").sentence == ""

@@ -61,7 +61,7 @@ def test_more_compilations_are_never_worse(binary: Binary, tmp_path: Path) -> No
     assert costs[-1] < math.inf
 
 
-def test_it_tells_the_stages_and_the_best(binary: Binary, tmp_path: Path) -> None:
+def test_it_reports_the_stages_and_the_best(binary: Binary, tmp_path: Path) -> None:
     told: list[tuple[str, float]] = []
     best = search(
         binary, tmp_path, 20, watch=stand_in(lambda stage, best: told.append((stage, best.cost)))
@@ -72,7 +72,7 @@ def test_it_tells_the_stages_and_the_best(binary: Binary, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("start", [None, ("-Oz", "disable-lsr=true")])
-def test_it_starts_from_what_is_known(binary: Binary, tmp_path: Path, start: State | None) -> None:
+def test_it_starts_from_known_results(binary: Binary, tmp_path: Path, start: State | None) -> None:
     search(binary, tmp_path, 30, start).run()
     tried = [t.actions for t in Journal(tmp_path / "tried.jsonl", "key").iterate_tried()]
     known = [] if start is None else [(*start, *FOLDED)]
@@ -80,7 +80,7 @@ def test_it_starts_from_what_is_known(binary: Binary, tmp_path: Path, start: Sta
     assert tried[: len(known) + 2] == [*known, *levels]
 
 
-def test_it_goes_on_from_what_was_tried(binary: Binary, tmp_path: Path) -> None:
+def test_it_resumes_from_tried_candidates(binary: Binary, tmp_path: Path) -> None:
     first = search(binary, tmp_path, 10).run()
     assert search(binary, tmp_path, 0).run() == first
 

@@ -85,7 +85,7 @@ def tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_the_plug_in_is_beside_the_native_modules(
+def test_the_plug_in_is_next_to_the_native_modules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(PLUGIN_VARIABLE, raising=False)

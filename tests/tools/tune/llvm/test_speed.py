@@ -124,7 +124,7 @@ def test_a_profile_from_production_is_used_instead_of_a_run(project: Path) -> No
     assert any("covers 1 of 4 functions" in note for note in result.found.notes)
 
 
-def test_a_program_that_fails_when_built_by_clang_is_no_baseline() -> None:
+def test_a_program_that_fails_when_built_by_clang_is_not_a_baseline() -> None:
     with pytest.raises(ProjectError, match="status 7 for the build with"):
         judged({FAIR: 1.0, BEST: 0.8}, status=7)
 

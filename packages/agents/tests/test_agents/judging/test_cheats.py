@@ -135,7 +135,7 @@ def test_a_program_that_is_not_shown_to_be_right_is_worth_nothing(
 
 
 @pytest.mark.parametrize("cost", [0.0, -1.0, math.nan, math.inf])
-def test_a_cost_that_is_no_positive_number_is_refused(cost: float) -> None:
+def test_a_cost_that_is_not_a_positive_number_is_refused(cost: float) -> None:
     with pytest.raises(InvalidParameterError, match="finite number above 0"):
         finite_cost("IrInstructionCount", cost)
 

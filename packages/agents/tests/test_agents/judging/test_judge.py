@@ -41,7 +41,7 @@ def test_a_judge_that_was_ended_is_started_again(judge: Judge) -> None:
     assert judge(CRC32, Decisions(CRC32.id, "nonsense")).reason.startswith("InvalidActionError")
 
 
-def test_a_machine_that_has_not_what_a_task_needs_is_no_fault_of_the_agent(
+def test_a_machine_without_a_tasks_needs_does_not_count_against_the_agent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     csmith = find_task("fewer-instructions/csmith-v0/1")

@@ -43,7 +43,7 @@ def test_a_question_is_won_by_its_answer_and_by_no_other() -> None:
 @pytest.mark.parametrize(
     "answer", ["", "all", "1 2 3 4 5 6", "1,2", "-1", "1e0", "0x1", "\u0661", "9" * 400, "1.0"]
 )
-def test_an_answer_that_is_no_number_is_not_valid(answer: str) -> None:
+def test_an_answer_that_is_not_a_number_is_not_valid(answer: str) -> None:
     verdict = measure(QUESTION, Decisions(QUESTION.id, answer=answer))
     assert (verdict.reward, verdict.valid) == (0.0, False)
     assert "must be a number from 1 to 6" in verdict.reason

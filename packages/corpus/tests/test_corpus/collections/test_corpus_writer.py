@@ -47,7 +47,7 @@ def test_equal_bytes_are_stored_once_and_found_by_every_name(tmp_path: Path) -> 
     assert [(key, data) for key, _, data in corpus.unreadable()] == [("a.c", b"2"), ("b.c", b"3")]
 
 
-def test_a_second_writer_adds_to_what_is_there(path: Path) -> None:
+def test_a_second_writer_appends(path: Path) -> None:
     corpus = CorpusDataset(path)
     assert corpus.size == 200
     write(path, range(150, 250))
@@ -121,7 +121,7 @@ def test_a_full_disk_leaves_the_old_corpus(path: Path) -> None:
 
 
 @pytest.mark.parametrize("junk", [b"", b"x", b"SQLite format 3\0" + b"x" * 5000])
-def test_an_import_takes_the_place_of_a_file_that_is_no_corpus(path: Path, junk: bytes) -> None:
+def test_an_import_takes_the_place_of_a_file_that_is_not_a_corpus(path: Path, junk: bytes) -> None:
     path.write_bytes(junk)
     write(path, range(5))
     assert CorpusDataset(path).size == 5

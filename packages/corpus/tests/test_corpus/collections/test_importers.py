@@ -88,7 +88,7 @@ def test_importing_again_adds_only_what_is_new(run: Any, tmp_path: Path) -> None
     assert corpus.size == 3
 
 
-def test_a_file_that_changed_is_kept_beside_the_first(run: Any, tmp_path: Path) -> None:
+def test_a_file_that_changed_is_kept_next_to_the_first(run: Any, tmp_path: Path) -> None:
     tree = fill(tmp_path / "tree", {"a.c": b"1"})
     run(tree)
     fill(tree, {"a.c": b"changed", "b.c": b"2"})

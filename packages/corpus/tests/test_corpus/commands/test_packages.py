@@ -48,7 +48,9 @@ def test_the_command_asks_what_to_build(cli: Run, tmp_path: Path) -> None:
     assert "exactly one of --lock FILE, --packages FILE and --count N" in failed.errors
 
 
-def test_a_machine_without_bubblewrap_is_told_what_to_install(cli: Run, tmp_path: Path) -> None:
+def test_a_machine_without_bubblewrap_names_the_package_to_install(
+    cli: Run, tmp_path: Path
+) -> None:
     write_lock(tmp_path / "lock.toml", PackageLock((), ()))
     lock, output = str(tmp_path / "lock.toml"), str(tmp_path / "o")
 

@@ -77,7 +77,7 @@ def test_numbers_are_those_of_the_text(result: tuple[PackageResult, Path]) -> No
         assert part.instructions >= part.functions
 
 
-def test_a_program_is_linked_of_what_it_needs(result: tuple[PackageResult, Path]) -> None:
+def test_a_program_is_linked_from_its_dependencies(result: tuple[PackageResult, Path]) -> None:
     found, output = result
     (program,) = found.programs
     text = text_of(output / "programs" / f"{program.sha256}.bc")

@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_every_module_is_there_with_all_that_is_known_of_it(folder: Path, tmp_path: Path) -> None:
+def test_every_module_is_there_with_all_its_facts(folder: Path, tmp_path: Path) -> None:
     done = gathered(folder, tmp_path / "corpus.sqlite")
     assert (done.packages, done.modules, done.programs, done.duplicates) == (3, 7, 1, 1)
     corpus = CorpusDataset(done.path)

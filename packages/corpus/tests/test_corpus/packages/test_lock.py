@@ -27,7 +27,7 @@ def test_a_lock_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "mirrors = 1", "[[", 'mirrors = []\n[[packages]]\nname = "/"']
 )
-def test_another_file_is_no_lock(tmp_path: Path, text: str) -> None:
+def test_another_file_is_not_a_lock(tmp_path: Path, text: str) -> None:
     (tmp_path / "lock.toml").write_text(text)
 
     with pytest.raises(DatasetInitError, match="cannot read the lock file"):
@@ -40,7 +40,7 @@ def test_a_lock_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "-o", "../x", "a/b", "A", "a b", "x;y", "a\n", "é"])
-def test_a_hostile_name_is_no_name_of_a_package(name: str) -> None:
+def test_a_hostile_name_is_not_a_name_of_a_package(name: str) -> None:
     with pytest.raises(DatasetInitError, match="is not a source package"):
         LockedPackage(name)
 

@@ -90,7 +90,7 @@ def test_the_only_name_that_the_letters_fit_is_meant(
         ("reward Fame", "Fame"),
     ],
 )
-def test_a_mistake_is_answered_with_what_was_expected(
+def test_a_mistake_is_answered_with_the_expected_form(
     explorer: Explorer, capsys: pytest.CaptureFixture[str], line: str, details: str
 ) -> None:
     assert details in tell(explorer, capsys, line)["details"]

@@ -51,7 +51,7 @@ def test_messages_do_not_depend_on_how_they_are_split() -> None:
         assert asked[1].tensors[1].tolist() == [[-0.5, -0.5], [-0.5, -0.5]]
 
 
-def test_a_number_that_holds_a_newline_is_no_end_of_a_line() -> None:
+def test_a_number_that_holds_a_newline_is_not_an_end_of_a_line() -> None:
     (_, asked) = read([header() + question(0, 0x0A0A0A0A)])
     assert isinstance(asked, CompilerQuestion)
     assert asked.tensors[0].tolist() == [0x0A0A0A0A]
@@ -90,7 +90,7 @@ def test_partly_read_messages_are_recognised() -> None:
         (header() + question(0, 1)[:-1] + b"x", "a newline after the tensors"),
     ],
 )
-def test_other_bytes_are_refused_with_what_was_expected(stream: bytes, expected: str) -> None:
+def test_other_bytes_are_refused_with_the_expected_form(stream: bytes, expected: str) -> None:
     with pytest.raises(ServiceTransportError, match=expected):
         read([stream])
 

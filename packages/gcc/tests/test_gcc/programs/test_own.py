@@ -27,7 +27,7 @@ def test_files_are_a_program_with_their_headers_and_flags(tmp_path: Path) -> Non
     assert {source.filename for source in benchmark.sources} == {"a.c", "a.h"}
 
 
-def test_no_file_is_no_program(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_a_program(tmp_path: Path) -> None:
     with pytest.raises(BenchmarkInitError, match="no input files"):
         make_benchmark([])
     with pytest.raises(BenchmarkInitError, match="No such file"):

@@ -121,7 +121,7 @@ def test_a_compiler_that_does_not_answer_is_not_waited_for(
         get_spec.__wrapped__(gcc.bin)
 
 
-def test_a_program_that_is_no_program_reports_it(tmp_path: Path) -> None:
+def test_an_invalid_program_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "gcc"
     path.write_bytes(b"\x7fELF, or not")
     path.chmod(0o755)

@@ -130,7 +130,7 @@ def test_levels_flags_and_their_values_are_read() -> None:
     ]
 
 
-def test_flags_of_gcc_5_to_8_whose_values_are_not_beside_their_names_are_read() -> None:
+def test_flags_of_gcc_5_to_8_whose_values_are_not_next_to_their_names_are_read() -> None:
     assert read_optimizers(OLD_OPTIMIZERS, OLD_OPTIMIZER_VALUES) == [
         GccFlagEnumOption("-ffp-contract=", ("?",)),
         GccFlagIntOption("-flifetime-dse=", 0, 2, 2),

@@ -75,7 +75,7 @@ def test_an_object_says_which_machine_runs_it(tmp_path: Path) -> None:
     assert not runs_here(b"MZ")
 
 
-def test_an_object_that_is_no_elf_has_a_size(
+def test_an_object_that_is_not_elf_has_a_size(
     make_env: Callable[..., GccEnv], tmp_path: Path
 ) -> None:
     other = tmp_path / "gcc"

@@ -49,13 +49,13 @@ def test_a_count_is_a_whole_number(name: str, value: str, tmp_path: Path) -> Non
         running(tmp_path).set(name, value)
 
 
-def test_a_wrong_output_is_no_measurement(tmp_path: Path) -> None:
+def test_a_wrong_output_is_not_a_measurement(tmp_path: Path) -> None:
     spec = RunSpec.single(expected=ExpectedOutput.of(stdout=b"b\n"))
     with pytest.raises(ObservationError, match="standard output"):
         running(tmp_path, spec=spec).times(["-O1"])
 
 
-def test_a_program_that_does_not_link_is_no_measurement(tmp_path: Path) -> None:
+def test_a_program_that_does_not_link_is_not_a_measurement(tmp_path: Path) -> None:
     with pytest.raises(ObservationError, match="does not link"):
         running(tmp_path, BROKEN).times(["-O0"])
 

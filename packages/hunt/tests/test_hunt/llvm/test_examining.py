@@ -60,7 +60,7 @@ def test_a_finished_function_is_plain(scan: bytes, engine: Engine) -> None:
     assert text.startswith(HEAD.splitlines()[0])
 
 
-def test_names_and_numbers_are_no_part_of_a_fingerprint(scan: bytes, engine: Engine) -> None:
+def test_names_and_numbers_are_not_part_of_a_fingerprint(scan: bytes, engine: Engine) -> None:
     facts = engine.ask("facts", scan, "default<Oz>,function(gvn)", "size").value
     assert set(facts["sizes"]) == {"x86_64", "aarch64", "riscv64"}
     assert all(isinstance(sizes, list) for sizes in facts["sizes"].values())

@@ -59,7 +59,7 @@ def test_memory_that_was_never_written_is_not_judged(engine: Engine) -> None:
     assert "memory sanitizer" in prove_finding(engine, text, LEVEL, "size").reason
 
 
-def test_calls_and_memory_outside_are_part_of_what_is_compared(engine: Engine) -> None:
+def test_calls_and_outside_memory_are_compared(engine: Engine) -> None:
     text = f"""{HEAD}@g = external global i32
 declare i32 @outside(ptr, i32)
 define i32 @f(ptr %0, i8 %1) minsize optsize {{

@@ -60,7 +60,7 @@ def children_of(process: int) -> list[int]:
     return [int(one) for one in text.split()]
 
 
-def test_without_the_tool_it_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_tool_it_names_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(BenchmarkInitError, match="apt install llvm"):
         reduce_ir(ADDS, lambda data: True, seconds=1)

@@ -52,7 +52,7 @@ def test_a_call_says_where_it_is(env: LlvmInlineEnv) -> None:
     assert site["location"] == ""  # the program has no debug information
 
 
-def test_nothing_is_asked_when_it_is_over(env: LlvmInlineEnv) -> None:
+def test_there_are_no_questions_after_the_end(env: LlvmInlineEnv) -> None:
     while env.in_episode:
         env.step(env.action_space["default"])
     assert not env.observation["InlineFeatures"].any()

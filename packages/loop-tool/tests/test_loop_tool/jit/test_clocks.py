@@ -137,7 +137,7 @@ def test_the_time_that_a_timing_may_take_ends_it() -> None:
     assert found.noise > 0.001, "and what is not known is told"
 
 
-def test_every_call_has_to_be_known() -> None:
+def test_every_call_must_be_known() -> None:
     both = Played([1e-3, 1e-3], noise=0.0)
     both.draw = random.Random(1)
 

@@ -33,6 +33,6 @@ def test_changes_are_taken_back_one_by_one() -> None:
     assert first.undo() is first
 
 
-def test_a_change_without_meaning_is_no_change() -> None:
+def test_a_change_without_meaning_is_not_a_change() -> None:
     cursor = start()
     assert cursor.change_loop(changes.swap_up) is cursor

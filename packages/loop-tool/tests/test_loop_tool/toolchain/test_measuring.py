@@ -138,7 +138,7 @@ def cuda_tree(kind: str, words: str) -> Tree:
 
 
 @pytest.mark.skipif(is_available(), reason="this machine has a card")
-def test_without_a_card_the_error_says_what_is_missing() -> None:
+def test_without_a_card_the_error_names_the_missing_part() -> None:
     tree = cuda_tree("add", "a=8")
     with pytest.raises(ObservationError, match="NVIDIA"):
         Bench(tree).measure(tree)

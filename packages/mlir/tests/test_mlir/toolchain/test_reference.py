@@ -45,6 +45,6 @@ def test_numpy_has_matrix_products_and_nothing_else() -> None:
     assert evaluate_quickly(build("add", (4, 6)), [A, B]) is None
 
 
-def test_an_error_is_relative_and_never_hides_what_is_no_number() -> None:
+def test_an_error_is_relative_and_never_hides_nan() -> None:
     assert worst_error(np.array([1.0, 2.0]), np.array([1.0, 4.0])) == 0.5
     assert worst_error(np.array([np.nan]), np.array([1.0])) == float("inf")

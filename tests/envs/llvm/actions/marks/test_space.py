@@ -104,7 +104,7 @@ def test_copies_are_equal_and_draw_on(space: MarksSpace) -> None:
     assert other != space
 
 
-def test_decisions_are_grouped_by_what_they_belong_to(space: MarksSpace) -> None:
+def test_decisions_are_grouped_by_their_owner(space: MarksSpace) -> None:
     call, recursive, loop, function = space.decisions()
     assert call.groups == ("call", "caller main", "callee part")
     assert call.choices == tuple(space[f"call:0={c}"] for c in ("default", "inline", "never"))

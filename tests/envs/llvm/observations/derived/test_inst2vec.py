@@ -179,7 +179,7 @@ def test_the_wheel_that_the_vocabulary_came_with_is_read(tmp_path: Path) -> None
     assert vocabulary.unknown_share([*written, "; <label>:<LABEL>:"]) == pytest.approx(1 / 3)
 
 
-def test_a_file_that_is_no_such_wheel_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_such_a_wheel_is_named(tmp_path: Path) -> None:
     other = tmp_path / "other.whl"
     other.write_bytes(b"no archive")
     with pytest.raises(ObservationError, match=r"other\.whl: File is not a zip file"):

@@ -89,7 +89,7 @@ def test_bitcode_is_fetched_on_first_use_and_upgraded_when_it_is_read(
 
 
 @pytest.mark.parametrize("folder", ["", "cBench-v1/", "cbench/v1/bitcode/", "contents/contents/"])
-def test_a_folder_that_holds_everything_is_no_part_of_the_names(folder: str, make: Make) -> None:
+def test_a_folder_that_holds_everything_is_not_part_of_the_names(folder: str, make: Make) -> None:
     files = {f"{folder}{name}.bc": name.encode() for name in ("crc32", "sha")}
     dataset = make(datasets.CBenchDataset, files, ["crc32", "sha"])
     assert [program.contents for program in dataset] == [b"crc32", b"sha"]

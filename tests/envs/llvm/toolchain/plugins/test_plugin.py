@@ -22,7 +22,7 @@ def library(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_plugin_is_known_by_what_is_in_it(library: Path) -> None:
+def test_a_plugin_is_identified_by_its_contents(library: Path) -> None:
     one = Plugin.read(library)
     assert one == Plugin.read(str(library))
     assert one.identity == f"lib_My_Pass.so@{one.hash[:16]}"

@@ -210,7 +210,7 @@ def test_a_library_that_crashes_when_it_is_loaded_is_an_error(stub: Callable[...
         make(plugins=[stub("2", crash)])
 
 
-def test_libraries_that_are_no_plugins_of_this_llvm_are_refused(
+def test_libraries_that_are_not_plugins_of_this_llvm_are_refused(
     stub: Callable[..., Path], tmp_path: Path
 ) -> None:
     with pytest.raises(PluginError, match="it has no llvmGetPassPluginInfo"):
@@ -258,7 +258,7 @@ def test_the_users_process_loads_nothing(plugin: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_without_the_engine_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_engine_the_error_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     # As in a process without either engine, which one is before it serves plug-ins.
     monkeypatch.delitem(sys.modules, "compiler_gym._llvm", raising=False)
     monkeypatch.setattr(compiler_gym, "__path__", ["/nowhere"])

@@ -57,7 +57,7 @@ def test_messages_count_too(validated: Validate) -> None:
     assert "standard error" in result.error_details
 
 
-def test_without_the_source_a_difference_is_no_verdict(
+def test_without_the_source_a_difference_is_not_a_verdict(
     validated: Validate, right: Benchmark
 ) -> None:
     benchmark = against(right, made(rare="6"))

@@ -47,7 +47,7 @@ def test_no_input_makes_the_program_write_where_it_must_not(
             assert ran.exit_status in (0, 2, 3)
 
 
-def test_the_same_is_made_again_after_damage_of_what_is_kept_on_disk_and_other_seeds_make_others(
+def test_damaged_files_are_regenerated_equally_and_other_seeds_differ(
     right: Benchmark, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COMPILER_GYM_CACHE", str(tmp_path))

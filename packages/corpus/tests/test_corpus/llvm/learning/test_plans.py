@@ -9,7 +9,7 @@ from compiler_gym_corpus.llvm.learning.plans import with_options
 SMALL = recipe_named("small").plan
 
 
-def test_a_recipe_is_measured_beside_its_rivals_and_without_each_decision() -> None:
+def test_a_recipe_is_measured_next_to_its_rivals_and_without_each_decision() -> None:
     plans = plans_around(SMALL)
     assert plans[:3] == [PLAIN, FAIR, SMALL]
     assert all(SMALL.without(f"option {n}={v}") in plans for n, v in SMALL.options.items())

@@ -55,7 +55,7 @@ def test_a_class_has_an_object_for_each_compilation() -> None:
             assert env.observation["InlineDecisions"].count("i") == 1
 
 
-def test_a_program_without_calls_is_asked_nothing() -> None:
+def test_a_program_without_calls_has_no_questions() -> None:
     policy = FeaturePolicy.of(always(None))
     source = "int one(void) { return 1; }"
     with compiler_gym.make("llvm-inline-v0") as env:

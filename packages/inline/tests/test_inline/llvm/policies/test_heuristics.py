@@ -161,7 +161,7 @@ def test_it_sees_no_file_of_the_users(tmp_path: Path) -> None:
     assert not decided(written(tmp_path, body, "#include <stdio.h>\n" + BEGIN))
 
 
-def test_a_file_that_is_no_heuristic_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_heuristic_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PolicyLoadError, match="No such file"):
         heuristic_policy(tmp_path / "rule.c")
     with pytest.raises(PolicyLoadError, match=r"its name must end with \.c or \.so"):

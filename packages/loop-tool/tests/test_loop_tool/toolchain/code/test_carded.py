@@ -105,7 +105,7 @@ def test_a_nest_runs_on_copies_and_frees_them(driver: Fake) -> None:
     assert driver.modules == 0
 
 
-def test_nests_are_timed_in_turns(driver: Fake) -> None:
+def test_nests_are_timed_alternately(driver: Fake) -> None:
     tree = tree_of("add", "a=64")
     estimates = time_carded([card_nest(tree), card_nest(changes.toggle_parallel(tree, (0,)))])
     assert all(estimate.low <= estimate.seconds <= estimate.high for estimate in estimates)

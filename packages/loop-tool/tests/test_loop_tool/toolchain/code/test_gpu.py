@@ -61,7 +61,7 @@ def test_one_parallel_loop_goes_over_both() -> None:
     assert "%nctaid.x" in ptx(kernels)
 
 
-def test_unfinished_sums_are_set_by_a_kernel_of_their_own() -> None:
+def test_unfinished_sums_are_set_by_a_separate_kernel() -> None:
     kernels = lower_gpu(matmul(Loop("k", 0, 1, ()), Loop("m", 0, 1, ()), Loop("n", 0, 1, ())))
     assert [launch.kernel for launch in kernels.launches] == ["fill0", "nest1"]
     assert kernels.launches[1] == Launch("nest1", 1, 1)

@@ -7,7 +7,7 @@ from compiler_gym_loop_tool.jit import compile_ir
 from compiler_gym_loop_tool.toolchain.code.text import Function, vector
 
 
-def test_one_lane_is_no_vector() -> None:
+def test_one_lane_is_not_a_vector() -> None:
     assert (vector(1), vector(8), vector(4, "i1")) == ("float", "<8 x float>", "<4 x i1>")
 
 
