@@ -16,7 +16,7 @@ from compiler_gym.runs import RunFolder, summarise
 from compiler_gym.testing import wait_until
 from compiler_gym.tools.learn.collection import CollectionProgress, collect
 from compiler_gym.tools.learn.collection.collecting import (
-    read_manifest,
+    list_shards,
     read_options,
     summarise_collection,
 )
@@ -52,16 +52,16 @@ def test_an_interrupted_collection_becomes_what_it_would_have_been(tmp_path: Pat
     assert again[0].steps_now == 5
 
 
-def test_the_manifest_follows_from_the_shards(tmp_path: Path) -> None:
+def test_a_missing_shard_and_its_line_are_written_again(tmp_path: Path) -> None:
     found = collect(tmp_path, fake_options())
-    before = read_manifest(tmp_path)
+    before = shards(tmp_path)
     (tmp_path / "episodes.jsonl").write_text('{"key": "000001.parq')
-    assert read_manifest(tmp_path) == before
+    assert summarise_collection(tmp_path) == found
     (tmp_path / "shards/000001.parquet").unlink()
     assert collect(tmp_path, fake_options(), resume=True) == found
-    assert read_manifest(tmp_path) == before
+    assert shards(tmp_path) == before
     lines = [json.loads(line) for line in (tmp_path / "episodes.jsonl").read_text().splitlines()]
-    assert sorted(line["key"] for line in lines) == sorted(path.name for path in before)
+    assert sorted(line["key"] for line in lines) == sorted(p.name for p in list_shards(tmp_path))
     assert summarise(tmp_path).kind == "collection"
 
 

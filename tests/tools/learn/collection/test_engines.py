@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Shards are the same whoever writes them; a process that is lost is told."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from compiler_gym.errors import PolicyError, WorkerCrashedError
 from compiler_gym.options import CollectOptions
 from compiler_gym.testing import descendants, is_running, wait_until
-from compiler_gym.tools.learn.collection import collect
+from compiler_gym.tools.learn.collection import collect, engines
 from compiler_gym.tools.learn.collection.engines import engine_for, name_shard_file
 from compiler_gym.tools.learn.collection.playing import settle_options
 
@@ -103,3 +107,15 @@ def test_a_node_of_ray_is_killed_in_mid_shard_and_nothing_is_lost(tmp_path: Path
     finally:
         ray.shutdown()
         cluster.shutdown()
+
+
+def test_a_process_answers_an_error_by_its_class(tmp_path: Path) -> None:
+    options = CollectOptions(env="llvm-v0", policy="search:no", benchmarks=("b",))
+    done = subprocess.run(
+        [sys.executable, "-m", engines.__name__, str(os.getpid()), str(tmp_path)],
+        input=msgspec.json.encode(options).decode() + "\n0\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert json.loads(done.stdout)["error"] == "UnknownNameError"

@@ -2,9 +2,9 @@
 """Large sets of transitions in sharded Parquet files: collect them and read them back.
 
 ``collecting`` fills a folder and resumes an interrupted collection, ``engines`` spreads the work
-over processes, and ``playing`` runs a policy (``policies``) on each program in the environment of
-``recorded``. ``columns`` defines the rows, and ``shards`` reads and writes one file of rows.
-``stored`` reads a collection in order or shuffled, and ``replaying`` replays its episodes.
+over processes, and ``playing`` runs a policy on each program in the environment of ``recorded``.
+``columns`` defines the rows, and ``shards`` reads and writes one file of rows. ``stored`` reads a
+collection in order or shuffled, and replays its episodes.
 """
 
 from typing import TYPE_CHECKING
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
         CollectionSummary,
         collect,
     )
-    from compiler_gym.tools.learn.collection.replaying import ReplayDifference
-    from compiler_gym.tools.learn.collection.stored import Collection
+    from compiler_gym.tools.learn.collection.stored import Collection, ReplayDifference
 
 __all__ = [
     "Collection",

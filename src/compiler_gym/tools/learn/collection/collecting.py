@@ -3,7 +3,7 @@
 
 run.json          the options, versions and host; written once
 shards/N.parquet  the episodes; a file appears when it is complete
-episodes.jsonl    the manifest: one line per shard, derived from the shard alone
+episodes.jsonl    one line per shard, with its digest
 lock              names the process that is writing here, if any
 """
 
@@ -16,23 +16,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.files import is_intact, remove_left, whole_lines
+from compiler_gym.files import hash_file, is_intact, remove_left
 from compiler_gym.options import CollectOptions, list_options
 from compiler_gym.runs import RunFolder
-from compiler_gym.tools.learn.collection._job import options_from, options_to
 from compiler_gym.tools.learn.collection.engines import engine_for, name_shard_file
 from compiler_gym.tools.learn.collection.playing import policy_digest, settle_options
-from compiler_gym.tools.learn.collection.shards import Shard, describe
-
-__all__ = [
-    "CollectionProgress",
-    "CollectionSummary",
-    "collect",
-    "read_manifest",
-    "read_options",
-    "summarise_collection",
-]
+from compiler_gym.tools.learn.collection.shards import describe
 
 SHARDS = "shards"
 _MAY_CHANGE = (
@@ -117,7 +109,7 @@ def collect(
         )
     options, version = settle_options(options)
     config = {
-        **options_to(options),
+        **msgspec.to_builtins(options),
         "compiler_version": version,
         "policy_sha256": policy_digest(options.policy),
     }
@@ -166,13 +158,13 @@ class _Filling:
                 tick(shard, self._steps[shard])
 
     def _note(self, shard: int) -> None:
-        """Write the manifest line of a shard, if it is missing or stale."""
+        """Record the digest of a shard, if it is missing or stale."""
         path = name_shard_file(self._folder, shard)
+        size = describe(path)
         entry = self._run.find_result(path.name)
-        if entry is None or entry["bytes"] != path.stat().st_size:
-            entry = describe(path).to_json()
-            self._run.record(path.name, entry)
-        self._steps[shard] = entry["transitions"] + sum(entry["failures"].values())
+        if entry is None or entry["bytes"] != size.bytes:
+            self._run.record(path.name, {**asdict(size), "sha256": hash_file(path)})
+        self._steps[shard] = size.transitions + sum(size.failures.values())
 
 
 def read_options(folder: str | Path) -> CollectOptions:
@@ -183,7 +175,7 @@ def read_options(folder: str | Path) -> CollectOptions:
         if not is_intact(document):
             raise ValueError("run.json is damaged: its digest differs")
         if document["kind"] == "collection":
-            return options_from(document["config"])
+            return msgspec.convert(document["config"], CollectOptions)
         reason = f"it is a run of kind {document['kind']}"
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = f"{type(error).__name__}: {error}"
@@ -193,29 +185,22 @@ def read_options(folder: str | Path) -> CollectOptions:
     )
 
 
-def read_manifest(folder: str | Path) -> dict[Path, Shard]:
-    """Return the contents of each shard, from the manifest or else from the shard itself."""
-    lines = whole_lines(Path(folder) / "episodes.jsonl")
-    entries: dict[str, Any] = {line.get("key", ""): line.get("result") for line in lines}
-    return {
-        path: Shard.from_json(entries[path.name], path)
-        if entries.get(path.name)
-        else describe(path)
-        for path in sorted((Path(folder) / SHARDS).glob("*.parquet"))
-    }
+def list_shards(folder: str | Path) -> list[Path]:
+    """Return the complete shards of the collection in `folder`, in the order of their runs."""
+    return sorted((Path(folder) / SHARDS).glob("*.parquet"))
 
 
 def summarise_collection(folder: str | Path) -> CollectionSummary:
     """Return a summary of the collection in `folder`."""
-    manifest = read_manifest(folder).values()
+    shards = list(map(describe, list_shards(folder)))
     failures: Counter[str] = Counter()
-    for shard in manifest:
+    for shard in shards:
         failures.update(shard.failures)
     return CollectionSummary(
-        shards=len(manifest),
+        shards=len(shards),
         shards_in_all=read_options(folder).shards,
-        transitions=sum(shard.transitions for shard in manifest),
-        episodes=sum(shard.episodes for shard in manifest),
-        bytes=sum(shard.bytes for shard in manifest),
+        transitions=sum(shard.transitions for shard in shards),
+        episodes=sum(shard.episodes for shard in shards),
+        bytes=sum(shard.bytes for shard in shards),
         failures=dict(failures.most_common()),
     )

@@ -2,19 +2,25 @@
 """Engines that write the shards of a collection: in this process, in several, or on Ray.
 
 An engine yields the number of each shard once its file exists. Each shard has a single writer.
+Run as a program, this module is one of several processes: it reads its options and then the numbers
+of shards from standard input, one per line, and answers with lines of JSON.
 """
 
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, Self, cast
+from typing import Any, NoReturn, Self, TextIO, cast
+
+import msgspec
 
 from compiler_gym.errors import (
     CompilerGymError,
@@ -26,11 +32,12 @@ from compiler_gym.files import remove_left, scratch_directory, write_whole, writ
 from compiler_gym.lazy import load_named
 from compiler_gym.options import CollectOptions
 from compiler_gym.search import available_jobs
-from compiler_gym.tools.learn.collection._job import options_from, options_to
+from compiler_gym.service import bind_to_parent
 from compiler_gym.tools.learn.collection.playing import Player
 
-__all__ = ["Tick", "engine_for", "name_shard_file"]
-
+_MODULE = "compiler_gym.tools.learn.collection.engines"
+_SECONDS = 0.5
+"""The time between two progress messages of a process."""
 Tick = Callable[[int, int], None]
 """Called with the number of a shard and its steps so far."""
 Engine = Callable[[CollectOptions, Sequence[int], Path, Tick], Generator[int]]
@@ -39,6 +46,11 @@ Engine = Callable[[CollectOptions, Sequence[int], Path, Tick], Generator[int]]
 def name_shard_file(folder: Path, shard: int) -> Path:
     """Return the path of a shard's file."""
     return folder / f"{shard:06}.parquet"
+
+
+def decode_options(text: str | bytes) -> CollectOptions:
+    """Return the options in JSON text."""
+    return msgspec.json.decode(text, type=CollectOptions)
 
 
 def engine_for(options: CollectOptions, count: int) -> Engine:
@@ -98,14 +110,19 @@ class _Job:
         self.shard: int | None = None
         """The number of the shard being written."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "compiler_gym.tools.learn.collection._job", str(os.getpid())],
+            [
+                sys.executable,
+                "-m",
+                "compiler_gym.tools.learn.collection.engines",
+                str(os.getpid()),
+                str(folder.absolute()),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
         self._answers = answers
-        request = {"options": options_to(options), "folder": str(folder.absolute())}
-        self._say(json.dumps(request))
+        self._say(msgspec.json.encode(options).decode())
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -157,7 +174,7 @@ def _on_ray(
     options: CollectOptions, shards: Sequence[int], folder: Path, tick: Tick
 ) -> Generator[int]:
     spread_tasks = load_named("compiler_gym.tools.learn.integrations.ray:spread_tasks")
-    for shard, result in spread_tasks(shards, partial(_write_shard, options_to(options))):
+    for shard, result in spread_tasks(shards, partial(_write_shard, msgspec.json.encode(options))):
         if isinstance(result, tuple):
             raise error_from_name(*cast("tuple[str, str]", result))
         if isinstance(result, Exception):  # Ray gave up on it
@@ -170,12 +187,44 @@ def _on_ray(
         yield shard
 
 
-def _write_shard(plain: dict[str, Any], shard: int) -> bytes | tuple[str, str]:
+def _write_shard(options: bytes, shard: int) -> bytes | tuple[str, str]:
     """Write a shard on some node; return its bytes, or the name and message of an error."""
     try:
-        with scratch_directory("shard") as scratch, Player(options_from(plain)) as player:
+        with scratch_directory("shard") as scratch, Player(decode_options(options)) as player:
             path = name_shard_file(Path(scratch), shard)
             player.write(shard, path)
             return path.read_bytes()
     except CompilerGymError as error:  # its constructor may need more than a message
         return type(error).__name__, str(error)
+
+
+def main() -> None:
+    """Write the shards whose numbers arrive on standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to stop
+    bind_to_parent(int(sys.argv[1]))
+    # Keep a policy's own prints out of the answers.
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    try:
+        with Player(decode_options(sys.stdin.readline())) as player:
+            for line in sys.stdin:
+                _answer_for(player, int(line), Path(sys.argv[2]), answers)
+    except CompilerGymError as error:
+        print(json.dumps({"error": type(error).__name__, "message": str(error)}), file=answers)
+
+
+def _answer_for(player: Player, shard: int, folder: Path, answers: TextIO) -> None:
+    reported = time.monotonic()
+
+    def tick(steps: int) -> None:
+        nonlocal reported
+        if time.monotonic() - reported > _SECONDS:
+            reported = time.monotonic()
+            print(json.dumps({"steps": steps}), file=answers)
+
+    player.write(shard, name_shard_file(folder, shard), tick)
+    print(json.dumps({"written": shard}), file=answers)
+
+
+if __name__ == "__main__":
+    main()

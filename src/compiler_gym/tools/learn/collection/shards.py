@@ -5,18 +5,16 @@ import io
 from collections import Counter
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import gymnasium
 
 from compiler_gym.errors import CacheError, RecordingError
-from compiler_gym.files import hash_file, is_intact, replace_file, seal, writing
+from compiler_gym.files import replace_file, writing
 from compiler_gym.tools.learn.collection.columns import STATE, CollectedRows, Layout, arrow
 from compiler_gym.wrappers import EpisodeRecord
-
-__all__ = ["Shard", "ShardWriter", "describe", "reading"]
 
 _ROWS_OF_A_GROUP = 16_384
 _LARGE_ROWS_OF_A_GROUP = 256
@@ -25,43 +23,14 @@ _LARGE_ROWS_OF_A_GROUP = 256
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The size of a shard and its failures: a line of the manifest."""
+    """The size of a shard and its failures."""
 
-    rows: int
     transitions: int
     """Steps that did not fail."""
     episodes: int
     bytes: int
-    sha256: str
-    failures: dict[str, int] = field(default_factory=dict[str, int])
+    failures: dict[str, int]
     """The number of failed steps by error class."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields and their digest."""
-        return seal(asdict(self))
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any], path: Path) -> Self:
-        """Return the manifest's entry for the shard `path`; raise `CacheError` if damaged."""
-        try:
-            if is_intact(fields):
-                return cls(**{name: value for name, value in fields.items() if name != "seal"})
-            reason = "its digest differs"
-        except TypeError as error:
-            reason = str(error)
-        raise CacheError(
-            f"the line of {path.name} in the manifest is damaged ({reason}); delete it from "
-            f"{path.parents[1] / 'episodes.jsonl'} and resume the collection"
-        )
-
-    def check(self, path: Path) -> None:
-        """Raise `CacheError` if the file `path` has changed since it was written."""
-        with reading(path):
-            if path.stat().st_size != self.bytes or hash_file(path) != self.sha256:
-                raise CacheError(
-                    f"{path} is damaged: its digest differs from the manifest; delete it and "
-                    "resume the collection"
-                )
 
 
 class ShardWriter:
@@ -138,24 +107,20 @@ class ShardWriter:
 
 
 def describe(path: Path) -> Shard:
-    """Return the manifest entry of a shard from its rows; raise `CacheError` for a damaged file."""
+    """Return the size of a shard from its rows; raise `CacheError` for a damaged file."""
     with reading(path):
         with arrow(".parquet").ParquetFile(path) as file:
             Layout.read(file.schema_arrow)
             table = file.read(["step", "action", "error"])
-        failures: Counter[str] = Counter(table["error"].drop_null().to_pylist())
+        failures = Counter[str](table["error"].drop_null().to_pylist())
         compute = arrow(".compute")
-        is_transition = compute.and_(table["action"].is_valid(), table["error"].is_null())
-        transitions = compute.sum(is_transition).as_py() or 0
-        episodes = compute.sum(compute.equal(table["step"], 0)).as_py() or 0
-    return Shard(
-        rows=len(table),
-        transitions=transitions,
-        episodes=episodes,
-        bytes=path.stat().st_size,
-        sha256=hash_file(path),
-        failures=dict(sorted(failures.items())),
-    )
+        actions = compute.and_(table["action"].is_valid(), table["error"].is_null())
+        return Shard(
+            transitions=compute.sum(actions).as_py() or 0,
+            episodes=compute.sum(compute.equal(table["step"], 0)).as_py() or 0,
+            bytes=path.stat().st_size,
+            failures=dict(sorted(failures.items())),
+        )
 
 
 @contextmanager

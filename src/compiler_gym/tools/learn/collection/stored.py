@@ -1,35 +1,70 @@
 # SPDX-License-Identifier: MIT
-"""Read a collection as an Arrow dataset, as episodes, or as batches of transitions.
+"""Read a collection as an Arrow dataset, as episodes or as batches of transitions; replay it.
 
 A transition is a step that did not fail, with the states before and after. Batches are read shard
 by shard, so that a collection may be larger than memory.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.errors import CacheError, InvalidParameterError, UnknownNameError, unknown_name
+from compiler_gym.core import CompilerEnv
+from compiler_gym.errors import (
+    CacheError,
+    CompilerGymError,
+    InvalidParameterError,
+    ServiceError,
+    UnknownNameError,
+    error_from_name,
+    unknown_name,
+)
+from compiler_gym.files import hash_file, whole_lines
+from compiler_gym.options import CollectOptions
+from compiler_gym.spaces import action_names, value_from_json
 from compiler_gym.tools.learn.collection.collecting import (
     CollectionSummary,
-    read_manifest,
+    list_shards,
     read_options,
     summarise_collection,
 )
-from compiler_gym.tools.learn.collection.columns import Layout, arrow
-from compiler_gym.tools.learn.collection.replaying import ReplayDifference, differences_in
-from compiler_gym.tools.learn.collection.shards import Shard, reading
+from compiler_gym.tools.learn.collection.columns import Layout, NamedStep, arrow, json_text
+from compiler_gym.tools.learn.collection.playing import make_environment
+from compiler_gym.tools.learn.collection.shards import describe, reading
 from compiler_gym.wrappers import EpisodeRecord
-
-__all__ = ["Batch", "Collection"]
 
 Batch = Mapping[str, NDArray[Any]]
 """Values by column name, one row per transition."""
 _NEXT = "next_"
+
+
+_Space = gymnasium.Space[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayDifference:
+    """A value that differs when an episode is replayed."""
+
+    run: int
+    benchmark: str
+    step: int
+    """The number of actions taken before."""
+    column: str
+    kept: Any
+    found: Any
+
+    def __str__(self) -> str:
+        return (
+            f"run {self.run}, {self.benchmark}, step {self.step}: {self.column} was recorded as "
+            f"{self.kept!s:.60} but is now {self.found!s:.60}"
+        )
 
 
 class Collection:
@@ -52,14 +87,20 @@ class Collection:
     @cached_property
     def shards(self) -> list[Path]:
         """The files, in the order of their runs; raises `CacheError` if there are none yet."""
-        return list(self._manifest)
+        if shards := list_shards(self.path):
+            return shards
+        raise CacheError(f"{self.path} holds no complete shard; resume the collection")
 
     @cached_property
-    def _manifest(self) -> dict[Path, Shard]:
-        manifest = read_manifest(self.path)
-        if not manifest:
-            raise CacheError(f"{self.path} holds no complete shard; resume the collection")
-        return manifest
+    def _digests(self) -> dict[str, str]:
+        """The digest of each shard in the folder's journal, by the name of its file."""
+        lines = whole_lines(self.path / "episodes.jsonl")
+        results = {str(line.get("key")): line.get("result") for line in lines}
+        return {
+            name: str(cast("dict[str, Any]", result).get("sha256"))
+            for name, result in results.items()
+            if isinstance(result, dict)
+        }
 
     @cached_property
     def layout(self) -> Layout:
@@ -132,10 +173,7 @@ class Collection:
         Raises `CacheError` if the file of any shard is damaged.
         """
         generator = np.random.default_rng(seed)
-        manifest = read_manifest(self.path)
-        for path, shard in manifest.items():
-            shard.check(path)
-        sizes = {path: shard.episodes for path, shard in manifest.items()}
+        sizes = {path: describe(self._check_shard(path)).episodes for path in self.shards}
         total = sum(sizes.values())
         drawn = set(generator.choice(total, size=min(sample, total), replace=False).tolist())
         differences: list[ReplayDifference] = []
@@ -159,7 +197,12 @@ class Collection:
     def _check_shard(self, path: Path) -> Path:
         """Return `path`; raise `CacheError` if the file is damaged. Each file is checked once."""
         if path not in self._intact:
-            self._manifest[path].check(path)
+            with reading(path):
+                if self._digests.get(path.name) not in (None, hash_file(path)):
+                    raise CacheError(
+                        f"{path} is damaged: its digest differs from the one recorded; delete it "
+                        "and resume the collection"
+                    )
             self._intact.add(path)
         return path
 
@@ -241,3 +284,76 @@ def _cut_into(source: Iterator[Batch], size: int) -> Iterator[Batch]:
         batches = [{name: values[end:] for name, values in rows.items()}]
     if batches and _batch_length(batches[0]):
         yield _join_batches(batches)
+
+
+def differences_in(
+    episodes: Iterable[tuple[int, EpisodeRecord]], layout: Layout, options: CollectOptions
+) -> Iterator[ReplayDifference]:
+    """Yield the first difference of each episode.
+
+    Nondeterministic values and failures of workers, such as timeouts, are not compared.
+    """
+    with make_environment(options) as env:
+        specs = [env.observation.spec(field.name) for field in layout.fields]
+        env.observation_space = [spec.id for spec in specs]
+        exact = [spec.space if spec.deterministic else None for spec in specs]
+        for run, episode in episodes:
+            difference = next(_episode_differences(env, episode, layout, exact), None)
+            if difference is not None:
+                step, column, recorded, replayed = difference
+                yield ReplayDifference(run, episode.benchmark, step, column, recorded, replayed)
+
+
+def _episode_differences(
+    env: CompilerEnv, episode: EpisodeRecord, layout: Layout, exact: list[_Space]
+) -> Iterator[tuple[int, str, Any, Any]]:
+    if episode.observation is None or (episode.steps and not episode.steps[0].actions):
+        return  # no episode can start on this program
+    try:
+        observed, _ = env.reset(benchmark=episode.benchmark, action_space=episode.action_space)
+        yield from _state_differences(0, episode.observation, observed, layout, exact)
+        for number, (_, record) in enumerate(episode.transitions(), start=1):
+            step = cast("NamedStep", record)
+            observed, reward, *_, info = env.step(_find_action(env, step))
+            kinds = step.error_type, info.get("error_type")
+            if kinds != (None, None):
+                if kinds[0] != kinds[1] and not any(map(_is_of_a_worker, kinds)):
+                    yield number, "error", *kinds
+                return
+            if step.reward is not None and _is_fixed(env) and step.reward != reward:
+                yield number, "reward", step.reward, reward
+            yield from _state_differences(number, step.observation, observed, layout, exact)
+    except CompilerGymError as error:
+        yield len(env.actions), "error", None, f"{type(error).__name__}: {error}"
+
+
+def _state_differences(
+    number: int, recorded: Any, observed: Any, layout: Layout, exact: list[_Space]
+) -> Iterator[tuple[int, str, Any, Any]]:
+    for field, value, space in zip(layout.fields, recorded or (), exact, strict=False):
+        if space is None:
+            continue
+        current = observed[field.name]
+        if field.kind == "json":
+            current = json.loads(json_text(space, current))
+        if not (np.array_equal(value, current) if field.dtype else value == current):
+            yield number, field.column, value, current
+
+
+def _is_fixed(env: CompilerEnv) -> bool:
+    return all(reward.deterministic for reward in env.episode.selection.rewards.rewards)
+
+
+def _is_of_a_worker(kind: str | None) -> bool:
+    return kind is not None and isinstance(error_from_name(kind, ""), ServiceError)
+
+
+def _find_action(env: CompilerEnv, step: NamedStep) -> Any:
+    """Return the action with the name of the recorded one, or else with its number or value."""
+    names = list(action_names(env.action_space))
+    if step.name in names:
+        return names.index(step.name)
+    action = step.actions[0]
+    if isinstance(action, int):
+        return action
+    return value_from_json(env.action_space, json.loads(action))
