@@ -20,7 +20,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.files import cache_path
 from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, run_search, starting_sequences
+from compiler_gym.statistics import bootstrap_interval
 from compiler_gym.tools.tune import policy_named
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
 from compiler_gym_agents.llvm.compiler_r1 import CompilerR1
@@ -546,10 +547,7 @@ def summarise(rows: Sequence[Row], value: str, base: str) -> tuple[float, float,
             by_program.setdefault(row["program"], []).append(saving)
     if not by_program:
         return None
-    savings = np.array([statistics.fmean(values) for values in by_program.values()])
-    drawn = np.random.default_rng(0).integers(0, len(savings), (10_000, len(savings)))
-    low, high = np.quantile(savings[drawn].mean(axis=1), [0.025, 0.975])
-    return float(savings.mean()), float(low), float(high)
+    return astuple(bootstrap_interval([statistics.fmean(row) for row in by_program.values()]))
 
 
 _COLUMNS = (

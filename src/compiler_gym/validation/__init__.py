@@ -5,8 +5,7 @@
 with a fresh run, ``behaviour`` runs programs and compares their output, ``mutation`` derives new
 inputs from known ones, ``volatile`` recognises times and addresses in output, ``tracing`` finds
 the first action on which two machines disagree, ``trouble`` distinguishes a machine in trouble
-from a wrong state, and ``many_states`` validates many states at once. ``timing`` estimates
-speedups from repeated measurements.
+from a wrong state, and ``many_states`` validates many states at once.
 """
 
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.statistics import Comparison, compare_fastest
     from compiler_gym.validation.behaviour import (
         MOST_CASES,
         Compared,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         ValidationResult,
         Verdict,
     )
-    from compiler_gym.validation.timing import Comparison, compare_fastest
     from compiler_gym.validation.tracing import Trace, first_disagreement, trace
     from compiler_gym.validation.trouble import machine_trouble
 

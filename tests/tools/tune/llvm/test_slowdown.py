@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from compiler_gym.statistics import Comparison, compare_fastest
 from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from compiler_gym.tools.tune.builds import Binary, find_binaries
 from compiler_gym.tools.tune.llvm import slowdown
 from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
-from compiler_gym.validation.timing import Comparison, compare_fastest
 from tests.tools.tune.builds.projects import record
 
 MAIN = """

@@ -15,7 +15,7 @@ from math import ceil, inf
 from typing import Any, Protocol
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.validation.timing import interval
+from compiler_gym.statistics import interval
 from compiler_gym_loop_tool.jit._module import jit_module
 from compiler_gym_loop_tool.jit.compiling import Call
 
@@ -166,13 +166,13 @@ def _noise(samples: Sequence[float]) -> float:
     if len(samples) < _FEWEST:
         return inf
     result = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
-    return (result.high - result.low) / (2 * result.center)
+    return (result.high - result.low) / (2 * result.mean)
 
 
 def _estimate(samples: Sequence[float], repeats: int, is_pinned: bool) -> Estimate:
     result = interval(samples, fewest=_FEWEST_WITH_OUTLIERS)
     return Estimate(
-        result.center, result.low, result.high, tuple(samples), len(samples) * repeats, is_pinned
+        result.mean, result.low, result.high, tuple(samples), len(samples) * repeats, is_pinned
     )
 
 

@@ -9,7 +9,7 @@ from compiler_gym.datasets import MeasuredRuns, RunSpec, counter_identity, find_
 from compiler_gym.envs.llvm.toolchain.build import Builder
 from compiler_gym.errors import ObservationError
 from compiler_gym.session import BenchmarkSpec
-from compiler_gym.validation.timing import compare
+from compiler_gym.statistics import compare
 
 __all__ = ["Running", "counter_identity", "run_spec_in"]
 

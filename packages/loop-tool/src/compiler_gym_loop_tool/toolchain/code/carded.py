@@ -9,7 +9,7 @@ from math import ceil, inf
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.validation.timing import interval
+from compiler_gym.statistics import interval
 from compiler_gym_loop_tool.jit import Estimate
 from compiler_gym_loop_tool.state.program import Program
 from compiler_gym_loop_tool.state.reference import random_inputs
@@ -82,7 +82,7 @@ def time_carded(
     samples, repeats = call_on_card(_sample_nests, nests, seconds, noise)
     means = [interval(times) for times in samples]
     return [
-        Estimate(mean.center, mean.low, mean.high, tuple(times), len(times) * count, False)
+        Estimate(mean.mean, mean.low, mean.high, tuple(times), len(times) * count, False)
         for mean, times, count in zip(means, samples, repeats, strict=True)
     ]
 
@@ -135,7 +135,7 @@ def _take_samples(
 
 def _noise(samples: Sequence[float]) -> float:
     mean = interval(samples)
-    return (mean.high - mean.low) / (2 * mean.center) if mean.center else inf
+    return (mean.high - mean.low) / (2 * mean.mean) if mean.mean else inf
 
 
 def _draw_arrays(nest: CardedNest) -> list[Floats]:
