@@ -93,11 +93,12 @@ def list_files(places: Iterable[Path] = ()) -> list[Path]:
 
 
 def count_findings(findings: Iterable[Finding]) -> Counter[str]:
-    """Return the number of findings in each folder, two levels deep below `src/compiler_gym`."""
+    """Return the number of findings in each folder, two levels deep below a package."""
     counts: Counter[str] = Counter()
     for finding in findings:
         parts = finding.path.relative_to(ROOT).parent.parts
-        counts["/".join(parts[:4] if parts[0:1] in {("src",), ("packages",)} else parts[:2]) or "."] += 1
+        depth = 4 if parts[:1] in {("src",), ("packages",)} else 2
+        counts["/".join(parts[:depth]) or "."] += 1
     return counts
 
 

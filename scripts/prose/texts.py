@@ -19,7 +19,8 @@ _TARGET = re.compile(r"\]\([^)]*\)")
 _QUOTE = re.compile(r'"[^"\n]{1,60}"')
 _DIRECTIVE = re.compile(r"#\s*(?:type:|pyright:|noqa|fmt:|SPDX|!)")
 _CXX = re.compile(r"""R"\((?:.|\n)*?\)"|'(?:[^'\\\n]|\\.)'|"(?P<message>(?:[^"\\\n]|\\.)*)"
-                      |(?P<comment>//.*(?:\n[ \t]*//.*)*)""", re.X)  # fmt: skip
+                      |(?P<block>^[ \t]*//.*(?:\n[ \t]*//.*)*)|//(?P<trailing>.*)""",
+                  re.X | re.M)  # fmt: skip
 _SLASHES = re.compile(r"^[ \t]*//[ \t]*", re.M)
 
 
@@ -111,7 +112,6 @@ def _read_cxx(source: str) -> Iterator[Text]:
         if message := match["message"]:
             if message.count(" ") >= 2:
                 yield Text(Kind.MESSAGE, line, _blank(message, _CODE))
-        elif comment := match["comment"]:
-            is_top = source[: match.start()].endswith("\n")
-            kind = Kind.DOCSTRING if is_top else Kind.COMMENT
-            yield Text(kind, line, _blank(_SLASHES.sub("", comment), _CODE))
+        elif comment := match["block"] or match["trailing"]:
+            kind = Kind.DOCSTRING if match[0].startswith("//") and match["block"] else Kind.COMMENT
+            yield Text(kind, line, _blank(_SLASHES.sub("", comment).strip(), _CODE))

@@ -102,7 +102,7 @@ def test_the_suite_finds_a_process_that_outlives_its_worker(
 ) -> None:
     monkeypatch.setattr(suite, "wait_until", partial(wait_until, seconds=1.0))  # it never ends
     with pytest.raises(AssertionError):
-        suite_of(Parent).test_what_a_worker_started_ends_with_it()
+        suite_of(Parent).test_processes_of_a_worker_end_with_it()
 
 
 def test_the_suite_finds_a_session_that_knows_every_parameter() -> None:
@@ -112,7 +112,7 @@ def test_the_suite_finds_a_session_that_knows_every_parameter() -> None:
 
 def test_the_suite_finds_a_value_that_does_not_travel(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="number"):
-        suite_of(Unplain).test_what_a_session_returns_is_plain(tmp_path)
+        suite_of(Unplain).test_returned_values_are_plain(tmp_path)
 
 
 def test_the_suite_finds_a_session_that_ignores_its_parameters() -> None:

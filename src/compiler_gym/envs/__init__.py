@@ -3,7 +3,7 @@
 
 ``CompilerEnv``, ``GccEnv``, ``LlvmEnv``, ``LoopToolEnv`` and ``COMPILER_GYM_ENVS`` are fetched on
 first use, under the path CompilerGym 0.2.5 documents; ``GccEnv`` and ``LoopToolEnv`` are in
-packages of their own.
+separate packages.
 """
 
 from typing import TYPE_CHECKING

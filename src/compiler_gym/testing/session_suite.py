@@ -64,7 +64,7 @@ class SessionConformance(Suite):
                 self.reset(env)
                 assert env.in_episode
 
-    def test_what_a_session_returns_is_plain(self, tmp_path: Path) -> None:
+    def test_returned_values_are_plain(self, tmp_path: Path) -> None:
         if self.source.command:
             pytest.skip("a program can only send plain values")
         for session, action_space in self.sessions(tmp_path):

@@ -319,7 +319,7 @@ class Suite:
             assert wait_until(lambda: set(worker_files()) <= other_files), worker_files()
             self.reset(env)  # a closed environment may be used again
 
-    def test_what_a_worker_started_ends_with_it(self) -> None:
+    def test_processes_of_a_worker_end_with_it(self) -> None:
         with self.open() as env:
             for _ in self.walk(env, seed=14):
                 self.look(env, everything=True)
