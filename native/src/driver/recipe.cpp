@@ -26,7 +26,7 @@ bool is_current(const Words& stamps) {
 }
 
 std::optional<Recipe> recipe_in(std::string_view text) {
-  const std::vector<Words> lists = lists_in(text);
+  const std::vector<Words> lists = split_lists(text);
   if (lists.size() != 11 || !is_current(lists[0]) || lists[1].empty() || lists[7].size() != 2)
     return {};
   return Recipe{lists[1], lists[2], lists[3], lists[4], lists[5],
@@ -45,7 +45,7 @@ bool Request::has(std::string_view option) const {
   return std::ranges::find(own, option) != own.end();
 }
 
-std::vector<Words> lists_in(std::string_view text) {
+std::vector<Words> split_lists(std::string_view text) {
   std::vector<Words> lists(1);
   for (size_t at; (at = text.find(end)) != text.npos; text.remove_prefix(at + 1))
     if (at)
@@ -80,14 +80,14 @@ std::string library(const std::string& self) {
 std::optional<Recipe> find_recipe(const Request& request, const std::string& self, int& status) {
   std::string name = request.name;
   char absolute[PATH_MAX];
-  if (name.ends_with(".json") && realpath(name.c_str(), absolute)) name = absolute;
+  if (name.ends_with(".toml") && realpath(name.c_str(), absolute)) name = absolute;
   std::string key = COMPILER_GYM_VERSION;
   for (const std::string& part : {request.kind, name}) key += end + part;
   const std::string kept = cache_folder() + "/link-recipes/" + sha256(key + end + which_compiler());
   if (const auto text = read_own(kept))
     if (auto recipe = recipe_in(*text)) return recipe;
   const Words ask = {library(self), request.verb, "--describe-recipe", request.kind, name};
-  const std::string text = printed_by(ask, status);
+  const std::string text = read_output(ask, status);
   if (status) return {};
   auto recipe = recipe_in(text);
   if (recipe) {

@@ -17,7 +17,7 @@ from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
 DISCARDED = re.compile(
-    r"compiler-gym cc: run: [\d,]+ loaded bytes with -Oz -flto; --policy \S+/large.json was not "
+    r"compiler-gym cc: run: [\d,]+ loaded bytes with -Oz -flto; --policy \S+/large.toml was not "
     r"used, because it needs [\d,]+\n"
 )
 
@@ -34,7 +34,7 @@ DISCARDED = re.compile(
 def test_where_a_plan_is_larger_the_file_is_that_of_clang(make: Make, words: str) -> None:
     tree = make("parts")
     tree.run("ar rcs libpart.a part.o")
-    before = {path.name for path in tree.path.iterdir()} | {"run", "run.map", "large.json"}
+    before = {path.name for path in tree.path.iterdir()} | {"run", "run.map", "large.toml"}
     assert DISCARDED.fullmatch(tree.cc(f"{words} -o run", tree.by(LARGE)))
     made = (tree.path / "run").read_bytes()
     if "-shared" not in words:
@@ -49,9 +49,9 @@ def test_where_a_plan_is_larger_the_file_is_that_of_clang(make: Make, words: str
 def test_the_smaller_file_is_kept_and_reported(make: Make) -> None:
     tree = make("parts")
     plain = tree.by(replace(LARGE, name="plain", options={}))
-    assert re.search(r"json; -Oz -flto ([\d,]+) \(0\.0 %\)\n", tree.cc("main.o part.o", plain))
+    assert re.search(r"toml; -Oz -flto ([\d,]+) \(0\.0 %\)\n", tree.cc("main.o part.o", plain))
     once = tree.cc("main.o part.o -o run", f"{tree.by(LARGE)} --no-never-larger")
-    (said,) = re.findall(r"cc: run: ([\d,]+) loaded bytes with --policy \S+/large.json\n", once)
+    (said,) = re.findall(r"cc: run: ([\d,]+) loaded bytes with --policy \S+/large.toml\n", once)
     shown = tree.run("llvm-readelf-22 -lW run")[0]
     loaded = sum(int(line.split()[4], 16) for line in shown.splitlines() if " LOAD " in line)
     assert said == f"{loaded:,}"
@@ -74,8 +74,8 @@ def test_a_plan_that_fails_is_named_with_its_cause(make: Make, own: str) -> None
     said = tree.cc("main.o part.o", tree.by(IMPOSSIBLE) + own)
     assert said.count("\n") == 1
     assert "a.out: linked with" in said
-    assert "impossible.json, which failed: " in said
-    assert "no-such-option" in said
+    assert "impossible.toml, which failed: " in said
+    assert "no-such-rule" in said
     assert tree.printed() == "45\n"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.envs.llvm.toolchain import clang_command
-from compiler_gym.tools.tune.commands.recipes import describe_recipe
+from compiler_gym.tools.tune.commands.cc import describe_recipe
 from compiler_gym.tools.tune.llvm.size_plugin import find_linker
 from tests.native.driver.trees import DRIVER, POLICY, RECIPE, SMALL, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
@@ -25,7 +25,7 @@ class Driver(Tree):
         """Return what a call asks the library."""
         (self.path / "asked").unlink(missing_ok=True)
         cache = {"COMPILER_GYM_CACHE": "cache", **variables}
-        self.run(f"bin/compiler-gym-cc --policy small.json {line}", status=status, **cache)
+        self.run(f"bin/compiler-gym-cc --policy small.toml {line}", status=status, **cache)
         asked = self.path / "asked"
         return asked.read_text().splitlines() if asked.exists() else []
 
@@ -49,12 +49,12 @@ def driver(tmp_path: Path) -> Driver:
 
 
 def describe(tree: Driver) -> None:
-    policy = tree.path / "small.json"
+    policy = tree.path / "small.toml"
     (tree.path / "description").write_bytes(describe_recipe("policy", str(policy)))
 
 
-def test_the_library_is_asked_once(driver: Driver) -> None:
-    question = f"cc --describe-recipe policy {driver.path}/small.json"
+def test_the_library_runs_once(driver: Driver) -> None:
+    question = f"cc --describe-recipe policy {driver.path}/small.toml"
     assert driver.asked() == [question]
     for line in ("-c x.c", "x.o -o x", "x.c", "--version", "-E x.c"):
         assert driver.asked(line) == []
@@ -86,8 +86,8 @@ def test_a_cache_that_cannot_be_written_only_costs_time(driver: Driver) -> None:
 
 def test_a_changed_recipe_is_described_again(driver: Driver) -> None:
     driver.asked()
-    (driver.path / "small.json").touch()
-    assert driver.run("bin/compiler-gym-cc --policy small.json -c x.c", status=2)[1] == (
+    (driver.path / "small.toml").touch()
+    assert driver.run("bin/compiler-gym-cc --policy small.toml -c x.c", status=2)[1] == (
         f"compiler-gym cc: {driver.path}/bin/compiler-gym has another version than "
         f"{driver.path}/bin/compiler-gym-cc: install both together\n"
     )  # because the library says the same as before
@@ -99,7 +99,7 @@ def test_a_changed_recipe_is_described_again(driver: Driver) -> None:
 def test_a_refusal_by_the_library_is_explained_once(driver: Driver) -> None:
     driver.write({"bin/compiler-gym": "#!/bin/sh\necho error: no such policy >&2\nexit 3\n"})
     for line in ("-c x.c", "x.c"):
-        words = f"bin/compiler-gym-cc --policy small.json {line}"
+        words = f"bin/compiler-gym-cc --policy small.toml {line}"
         assert driver.run(words, status=3) == ("", "error: no such policy\n")
 
 
@@ -109,7 +109,7 @@ def test_a_refusal_by_the_library_is_explained_once(driver: Driver) -> None:
         ("--policy nosuch", {}, "no policy 'nosuch'; there is size"),
         ("--policy siz", {}, "no policy 'siz': did you mean size?"),
         ("--recipe tiny", {}, "no recipe 'tiny'; there are small, small-packed"),
-        ("--policy none.json", {}, "cannot read the policy"),
+        ("--policy none.toml", {}, "cannot read none.toml"),
         ("--policy", {}, "--policy needs a name, as in `compiler-gym cc --policy size`"),
         (POLICY, {"COMPILER_GYM_CLANG": "/none/clang"}, "/none/clang"),
         (RECIPE, {"PATH": "/none"}, "clang"),
@@ -130,7 +130,7 @@ def test_without_lld_links_are_native_and_say_why(driver: Driver) -> None:
     linker = find_linker(clang_command()[0])
     described = description.read_bytes()
     description.write_bytes(described.replace(f"\0\0{linker}\0\0".encode(), b"\0\0\0"))
-    call = "bin/compiler-gym-cc --policy small.json"
+    call = "bin/compiler-gym-cc --policy small.toml"
     for line in (
         f"{call} -c x.c -o conftest.o",
         f"{call} conftest.o -o conftest",
@@ -139,7 +139,7 @@ def test_without_lld_links_are_native_and_say_why(driver: Driver) -> None:
         assert driver.run(line, COMPILER_GYM_CACHE="cache") == ("", "")
     said = driver.run(f"{call} x.o -o run", COMPILER_GYM_CACHE="cache")[1]
     assert said == (
-        "compiler-gym cc: run: linked with the usual linker, without --policy small.json, which "
+        "compiler-gym cc: run: linked with the usual linker, without --policy small.toml, which "
         "needs lld\n"
     )
     for program in ("./run", "./conftest"):

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.tools.tune import BinaryPlan, recipe_named
-from compiler_gym.tools.tune.llvm.policies import FEATURES, Policy, write_policy
+from compiler_gym.tools.tune import BinaryPlan, policy_named, recipe_named
+from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN
 
 POLICY, RECIPE = "--policy size", "--recipe small"
 PLAIN = "clang-22 -Oz -flto -ffat-lto-objects -fno-addrsig -fuse-ld=lld -Wl,-z,nostart-stop-gc"
 SMALL = recipe_named("small").plan
-LARGE = replace(SMALL, name="large", linker=(), options={"align-all-functions": "9"})
-IMPOSSIBLE = replace(SMALL, name="impossible", options={"no-such-option": "1"})
+_ALIGNED = {"align-all-functions": "5", "align-all-nofallthru-blocks": "4", "mc-relax-all": "true"}
+LARGE = replace(SMALL, name="large", linker=(), options=_ALIGNED)
+IMPOSSIBLE = replace(SMALL, name="impossible", plugin=(PLUGIN, "-no-such-rule"))
 DRIVER = str(Path(sys.executable).with_name("compiler-gym-cc"))
 
 
@@ -48,13 +49,9 @@ class Tree:
         return self.run(shlex.quote(str(self.path / program)))[0]
 
     def by(self, plan: BinaryPlan) -> str:
-        """Return the option for a policy that always chooses `plan`."""
-        zeros = (0.0,) * len(FEATURES)
-        policy = Policy(
-            "llvm 22", "x86_64", "small", (plan,), zeros, (1.0,) * len(FEATURES), ((*zeros, 0.0),)
-        )
-        file = self.path / f"{plan.name}.json"
-        write_policy(policy, file)
+        """Return the option for a policy with `plan`."""
+        file = self.path / f"{plan.name}.toml"
+        replace(policy_named("size"), path=file, plan=plan).write()
         return f"--policy {shlex.quote(str(file))}"
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Recipes are plans with a provenance, and nothing that a tuner does not try itself."""
 
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -20,9 +19,7 @@ from compiler_gym.tools.tune import (
 )
 from compiler_gym.tools.tune.llvm.deciding import of_modules
 
-TEXT = (
-    files("compiler_gym.tools.tune.llvm.recipes").joinpath("small.toml").read_text(encoding="utf-8")
-)
+TEXT = recipe_named("small").path.read_text(encoding="utf-8")
 
 
 def write(folder: Path, text: str) -> Path:
@@ -97,7 +94,7 @@ def test_a_search_begins_with_the_same_options() -> None:
     assert set(first[1:]) == options
 
 
-def test_one_command_says_what_link_time_optimisation_makes_and_no_more() -> None:
+def test_one_command_gives_the_link_time_result_and_no_more() -> None:
     tuner, plan = tuner_named("llvm"), recipe_named("small").plan
     words = tuner.plain_words(plan)
     assert words[:3] == ["clang-22", "-Oz", "-flto"]

@@ -136,10 +136,14 @@ def list_sources(binary: Binary, units: Iterable[Unit]) -> tuple[SourceFile, ...
     return tuple(SourceFile(binary.name_unit(unit), hash_file(unit.path)) for unit in units)
 
 
-def write_plan(path: Path, plan: BuildPlan) -> Path:
-    """Write `plan` to the file `path` atomically; raise `PlanError` on failure."""
+def write_plan(path: Path, plan: BuildPlan, tables: Mapping[str, Any] | None = None) -> Path:
+    """Write `plan` to the file `path` atomically, with more `tables`.
+
+    Raises `PlanError` on failure.
+    """
     try:
-        write_whole(path, tomli_w.dumps(_plain(plan), multiline_strings=True).encode())
+        document = {**_plain(plan), **(tables or {})}
+        write_whole(path, tomli_w.dumps(document, multiline_strings=True).encode())
     except OSError as error:
         raise PlanError(f"cannot write {path}: {error.strerror}: choose another path") from error
     return path

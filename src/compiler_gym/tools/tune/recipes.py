@@ -1,37 +1,40 @@
 # SPDX-License-Identifier: MIT
-"""Recipes: plans for any project, shipped with a compiler.
+"""Recipes and policies: plans for any project, shipped in the folder ``shipped``.
 
-A recipe is a plan file with a table ``[recipe]``: its purpose, its origin, and the decisions that
-were excluded, with reasons. It is checked like any plan, so it contains only decisions that the
-tuner itself tries.
+Each is a plan file with a table ``[recipe]``: its purpose, its origin, and the decisions that were
+excluded, with reasons. It is checked like any plan, so it contains only decisions that the tuner
+itself tries. A policy differs only in its use: ``cc --policy`` links without it, too, and keeps the
+smaller file.
 """
 
 import platform
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import msgspec
 
 from compiler_gym.errors import PlanError, UnknownNameError, unknown_name
-from compiler_gym.lazy import parts
 from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.plan import BinaryPlan, SourceFile
+from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan, SourceFile, write_plan
 from compiler_gym.tools.tune.reading import read_plan
 
-__all__ = [
-    "TuningRecipe",
-    "list_shipped_recipes",
-    "read_recipe",
-    "recipe_actions",
-    "recipe_files",
-    "recipe_for",
-    "recipe_named",
-    "recipe_names",
-]
+_SHIPPED = Path(__file__).with_name("shipped")
+
+
+class Kind(StrEnum):
+    """The use of a shipped plan: with the option of this name of ``cc``."""
+
+    RECIPE = "recipe"
+    POLICY = "policy"
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the files of this kind."""
+        return _SHIPPED / {"recipe": "recipes", "policy": "policies"}[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,7 @@ class Provenance:
 class TuningRecipe:
     """Decisions that suit most programs, and that were safe for all that we tried."""
 
-    name: str
-    """The name of its file, without the suffix."""
+    path: Path
     compiler: str
     """The compiler and its version."""
     goal: Goal
@@ -65,6 +67,11 @@ class TuningRecipe:
     """The decisions; its name and sources are placeholders for those of any binary."""
     known: Provenance
     """The purpose and origin of the recipe."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the suffix."""
+        return self.path.stem
 
     def plan_for(self, name: str, sources: Sequence[SourceFile] = ()) -> BinaryPlan:
         """Return the plan for the linked file `name`, built from `sources`."""
@@ -78,11 +85,21 @@ class TuningRecipe:
             and _series(self.compiler) == _series(compiler)
         )
 
+    def write(self) -> None:
+        """Write the file; raise `PlanError` on failure."""
+        plan = BuildPlan(self.compiler, self.goal, "compiler-gym", (self.plan,))
+        write_plan(self.path, plan, {"recipe": msgspec.to_builtins(self.known)})
+
+
+def list_shipped_recipes(kind: Kind = Kind.RECIPE) -> tuple[TuningRecipe, ...]:
+    """Return the shipped plans of one kind, by name."""
+    return _read_shipped(kind)
+
 
 @cache
-def list_shipped_recipes() -> tuple[TuningRecipe, ...]:
-    """Return the recipes of every installed compiler."""
-    return tuple(map(read_recipe, recipe_files()))
+def _read_shipped(kind: Kind) -> tuple[TuningRecipe, ...]:
+    files = sorted(kind.folder.glob("*.toml"), key=lambda file: file.stem)
+    return tuple(map(read_recipe, files))
 
 
 def recipe_names() -> list[str]:
@@ -90,21 +107,22 @@ def recipe_names() -> list[str]:
     return [recipe.name for recipe in list_shipped_recipes()]
 
 
-def recipe_files() -> tuple[Path, ...]:
-    """Return the files of the recipes of every installed compiler."""
-    paths: list[Path] = []
-    for entry in parts("recipes").values():
-        with as_file(files(entry.load())) as path:
-            paths += sorted(path.glob("*.toml"), key=lambda file: file.stem)
-    return tuple(paths)
-
-
-def recipe_named(name: str) -> TuningRecipe:
-    """Return the recipe `name`; raise `UnknownNameError` with the available names."""
-    recipes = {recipe.name: recipe for recipe in list_shipped_recipes()}
+def recipe_named(name: str, kind: Kind = Kind.RECIPE) -> TuningRecipe:
+    """Return the shipped plan `name`; raise `UnknownNameError` with the available names."""
+    recipes = {recipe.name: recipe for recipe in list_shipped_recipes(kind)}
     if name not in recipes:
-        raise UnknownNameError(unknown_name("recipe", name, recipes))
+        raise UnknownNameError(unknown_name(kind, name, recipes))
     return recipes[name]
+
+
+def policy_named(name: str) -> TuningRecipe:
+    """Return the shipped policy `name`, or the one in a file ``NAME.toml``.
+
+    Raises `UnknownNameError` with the available names, or `PlanError` if the file is invalid.
+    """
+    if name.endswith(".json"):
+        raise PlanError(f"{name}: a policy is a plan now: train it again as NAME.toml")
+    return read_recipe(Path(name)) if name.endswith(".toml") else recipe_named(name, Kind.POLICY)
 
 
 def recipe_for(goal: Goal, compiler: str) -> TuningRecipe | None:
@@ -125,7 +143,15 @@ def read_recipe(path: Path) -> TuningRecipe:
         raise PlanError(f"{path} is not a recipe: its table [recipe]: {error}") from error
     if len(plan.binaries) != 1:
         raise PlanError(f"{path} is not a recipe: it has {len(plan.binaries)} binaries, not one")
-    return TuningRecipe(path.stem, plan.compiler, Goal(plan.goal), plan.binaries[0], provenance)
+    return TuningRecipe(path, plan.compiler, Goal(plan.goal), plan.binaries[0], provenance)
+
+
+def recipe_actions(name: str = "small") -> Sequence[str]:
+    """Return the names of the actions with the effect of the recipe `name`."""
+    from compiler_gym.tools.tune.tuners import tuner_named
+
+    recipe = recipe_named(name)
+    return tuner_named(recipe.compiler).actions(recipe.plan)
 
 
 def _series(compiler: str) -> str:
@@ -135,11 +161,3 @@ def _series(compiler: str) -> str:
     'llvm 22'
     """
     return compiler.partition(".")[0]
-
-
-def recipe_actions(name: str = "small") -> Sequence[str]:
-    """Return the names of the actions with the effect of the recipe `name`."""
-    from compiler_gym.tools.tune.tuners import tuner_named
-
-    recipe = recipe_named(name)
-    return tuner_named(recipe.compiler).actions(recipe.plan)

@@ -2,15 +2,11 @@
 import json
 import shutil
 import subprocess
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.lazy import parts
-from compiler_gym.tools.tune.commands import cc as cc_module
 from tests.command_line import Run
-from tests.stand_ins import always, stand_in
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -56,24 +52,6 @@ def test_a_makefile_builds_as_usual_and_leaves_its_programs(
     (program,) = (folder / "programs").iterdir()
     shown = cli("run", str(program), "sroa", "--json")
     assert shown.status == 0, shown.errors
-
-
-def test_the_recorder_is_that_of_the_command_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = parts("recorders")["llvm"]
-    acme = EntryPoint("acme", "tests.tools.tune.commands.test_cc:Acme", ours.group)
-    monkeypatch.setattr(cc_module, "parts", always({"llvm": ours, "acme": acme}))
-    monkeypatch.setattr(cc_module, "part", stand_in(lambda kind: f"the only one of {kind}"))
-    recorder_of = cc_module._recorder  # pyright: ignore[reportPrivateUsage]  # its command runs a compiler
-    assert recorder_of(["ccache", "/opt/acc", "-c", "clang"]).COMMANDS == Acme.COMMANDS
-    assert recorder_of(["clang-22", "acc"]) is ours.load()
-    assert recorder_of(["gcc", "-c", "acc"]) == "the only one of recorders"
-
-
-class Acme:
-    """Keeps what another compiler compiles."""
-
-    COMMANDS = ("acc",)
-    CXX_COMMANDS = ("ac++",)
 
 
 def test_the_object_is_the_one_that_the_compiler_makes(project: Path, cli: Run) -> None:

@@ -20,7 +20,7 @@ def test_a_plan_a_recipe_a_policy_and_rustc_are_for_the_driver(
     monkeypatch: pytest.MonkeyPatch, words: list[str]
 ) -> None:
     became = list[list[str]]()
-    place = "compiler_gym.tools.tune.commands.driver.become_driver"
+    place = "compiler_gym.tools.tune.commands.early.become_driver"
     monkeypatch.setattr(place, became.append)
     assert early.serve(words) is None
     assert became == [words]

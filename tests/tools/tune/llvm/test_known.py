@@ -7,6 +7,7 @@ import pytest
 
 from compiler_gym.tools.tune import (
     PACKED,
+    Kind,
     Measure,
     Request,
     TuningJob,
@@ -14,12 +15,10 @@ from compiler_gym.tools.tune import (
     list_sources,
 )
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.llvm import policies
 from compiler_gym.tools.tune.llvm.known import list_known_plans
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, FAIR_PACKED, LlvmTuner
-from compiler_gym.tools.tune.llvm.policies import read_policy
 from compiler_gym.tools.tune.llvm.possible import require_possible
 from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, without_plugin
 from tests.tools.tune.llvm.conftest import BUILD, needs_lld
@@ -35,8 +34,8 @@ def test_every_recipe_and_every_plan_of_a_policy_is_known() -> None:
     for recipe in list_shipped_recipes():
         if recipe.compiler.startswith("llvm"):
             assert sorted(recipe.plan.decisions()) in decided
-    for shipped in read_policy(Path(policies.__file__).with_name("size.json")).plans:
-        plan = without_plugin(shipped) if explain_problem() else shipped
+    for policy in list_shipped_recipes(Kind.POLICY):
+        plan = without_plugin(policy.plan) if explain_problem() else policy.plan
         packed = [*plan.decisions(), f"linker {PACKED}"]
         assert {sorted(plan.decisions()) in decided, sorted(packed) in decided} == {True}
     for plan in plans:

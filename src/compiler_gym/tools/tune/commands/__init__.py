@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Commands that tune builds and compile with recipes and policies."""
+"""Commands that tune builds, and compile with plans, recipes and policies."""
 
 from compiler_gym.cli.kit.rows import HELP, VERBATIM, Row, Topic
 
@@ -46,11 +46,6 @@ COMMANDS = {
     "rust": Row(
         "compiler_gym.tools.tune.commands.rust:rust",
         "Print the settings with which cargo builds small programs with this rustc.",
-        topic=Topic.BUILDS,
-    ),
-    "policy": Row(
-        "compiler_gym.tools.tune.commands.policy:policy",
-        "Train a policy that makes linked programs small, and evaluate it on others.",
         topic=Topic.BUILDS,
     ),
 }

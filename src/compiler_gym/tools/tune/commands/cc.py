@@ -2,30 +2,28 @@
 """``compiler-gym cc`` and ``cxx``: C and C++ compilers that record what they compile.
 
 The real compiler runs first and determines the exit status. Errors while recording never reach the
-build; they are written to a file.
+build; they are written to a file. The compiled driver handles plans, recipes and policies; it calls
+the library for what it does not know.
 """
 
 import os
+import platform
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from inspect import getdoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import typer
 
 from compiler_gym.errors import PlanError, UnknownNameError
-from compiler_gym.lazy import part, parts
-from compiler_gym.tools.tune.commands.driver import become_driver
-from compiler_gym.tools.tune.commands.recipes import describe_recipe
+from compiler_gym.tools.tune.commands.early import OPTIONS, become_driver
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune import BuildPlan, Tuner
-
-__all__ = ["cc", "cxx"]
 
 _COMPILERS = {"cc": "COMPILER_GYM_CC", "cxx": "COMPILER_GYM_CXX"}
 """The environment variables that select another compiler."""
@@ -59,14 +57,15 @@ def cxx(context: typer.Context) -> None:
 
 def _drive(verb: str, context: typer.Context) -> None:
     arguments = _exact_arguments(verb, context)
-    if arguments[:1] and arguments[0] in _WITH_PLAN:
-        if len(arguments) < 2:
-            example = _NAMED.get(arguments[0], "tuned.toml")
-            raise PlanError(
-                f"{arguments[0]} needs a {'name' if arguments[0] in _NAMED else 'file'}, as in "
-                f"`compiler-gym {verb} {arguments[0]} {example}`"
-            )
-        _WITH_PLAN[arguments[0]](verb, Path(arguments[1]), arguments[2:])
+    word, *rest = arguments or [""]
+    if (option := OPTIONS.get(word)) is not None:
+        if not rest:
+            example = f"compiler-gym {verb} {word} {option.example}"
+            raise PlanError(f"{word} needs a {option.takes}, as in `{example}`")
+        if option.run:
+            globals()[option.run](rest[0], rest[1:])
+        else:
+            become_driver([verb, *arguments])
         return
     if arguments == ["--help"]:  # print both help texts: the compiler's own follows
         typer.echo(f"{getdoc(cc if verb == 'cc' else cxx)}\n")
@@ -78,36 +77,64 @@ def _drive(verb: str, context: typer.Context) -> None:
     raise typer.Exit(status)
 
 
-def _become_driver(verb: str, plan: Path, arguments: list[str]) -> None:
-    become_driver([verb, *sys.argv[2:3], str(plan), *arguments])
+def print_description(kind: str, names: Sequence[str]) -> None:
+    """Print the data that the driver needs for the recipe or policy in `names`."""
+    _print_bytes(describe_recipe(kind, names[0]))
 
 
-def _describe_recipe(verb: str, kind: Path, names: list[str]) -> None:
-    """Print what the driver needs to know about a recipe or a policy."""
-    sys.stdout.buffer.write(describe_recipe(str(kind), names[0]))
-    sys.stdout.buffer.flush()
+def describe_recipe(kind: str, name: str) -> bytes:
+    """Return the description of a ``recipe`` or a ``policy``, its name or file.
+
+    It consists of lists of words; each word ends with a null character, and each list with an empty
+    word. The driver asks once, and again when a file named in the answer changes. Raises
+    `UnknownNameError` if there is none of this name, and `PlanError` if its file is damaged or for
+    another machine.
+    """
+    from compiler_gym.builds import SET_APART
+    from compiler_gym.tools.tune import Kind, policy_named, recipe_named
+    from compiler_gym.tools.tune.llvm.driver import describe_plan
+
+    is_policy = Kind(kind) is Kind.POLICY
+    recipe = policy_named(name) if is_policy else recipe_named(name)
+    machine = recipe.known.machine
+    if machine != platform.machine():
+        raise PlanError(
+            f"the {kind} {name} is for {machine}, but this machine is {platform.machine()}: search "
+            "for decisions with `compiler-gym tune`"
+        )
+    compiler, linker, *added = describe_plan(recipe.plan, is_packed=is_policy)
+    known = [str(recipe.path), *(w for w in (*compiler, *linker, *added[4]) if Path(w).is_file())]
+    lists: list[Sequence[str]] = [[*_identify(known)], compiler, linker, SET_APART, *added]
+    return os.fsencode("".join(f"{word}\0" for each in lists for word in (*each, "")))
 
 
-def _record(verb: str, compiler: Path, arguments: list[str]) -> None:
-    _record_if_requested([str(compiler), *arguments])
+def _identify(files: Sequence[str]) -> Iterator[str]:
+    """Yield each file, followed by text that changes when it is replaced or written."""
+    for name in files:
+        status = os.stat(name)
+        times = (
+            part for ns in (status.st_mtime_ns, status.st_ctime_ns) for part in divmod(ns, 10**9)
+        )
+        facts = (status.st_dev, status.st_ino, status.st_size, *times)
+        yield name
+        yield "".join(f"{fact} " for fact in facts)
 
 
-def _check_plan(verb: str, plan: Path, arguments: list[str]) -> None:
+def check_plan(plan: str, _words: Sequence[str]) -> None:
     """Print the data that the driver needs to apply a plan; refuse an invalid plan."""
     from compiler_gym.tools.tune import driver_facts, read_plan
 
-    build_plan = read_plan(plan)
+    build_plan = read_plan(Path(plan))
     tuner = _find_tuner(build_plan)
     compilers = (_find_recorder("cc"), _find_recorder("cxx")) if tuner is None else tuner.compilers
-    sys.stdout.buffer.write(driver_facts(build_plan, compilers))
-    sys.stdout.buffer.flush()
+    _print_bytes(driver_facts(build_plan, compilers))
 
 
-def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
+def apply_to_link(plan: str, words: Sequence[str]) -> None:
     """Apply the plan in a file to the output of the link command `words`."""
     from compiler_gym.tools.tune import apply_plan, read_plan
 
-    build_plan = read_plan(plan)
+    build_plan = read_plan(Path(plan))
     tuner = _find_tuner(build_plan)
     if tuner is not None:
         try:
@@ -115,21 +142,6 @@ def _apply_plan(verb: str, plan: Path, words: list[str]) -> None:
         except Exception as error:  # no error may stop the build
             _say(f"plan not applied: {type(error).__name__}: {error}")
     _record_if_requested(words)
-
-
-_WITH_PLAN = {
-    "--plan": _become_driver,
-    "--recipe": _become_driver,
-    "--policy": _become_driver,
-    "--check-plan": _check_plan,
-    "--apply-plan": _apply_plan,
-    "--describe-recipe": _describe_recipe,
-    "--record": _record,
-}
-"""The functions for first arguments that need a file or a name; the last four are internal to the
-driver."""
-_NAMED = {"--recipe": "small", "--policy": "size"}
-"""The arguments that need a name, each with an example."""
 
 
 def _find_tuner(plan: "BuildPlan") -> "Tuner | None":
@@ -141,6 +153,16 @@ def _find_tuner(plan: "BuildPlan") -> "Tuner | None":
     except UnknownNameError as error:
         _say(f"plan not applied: {error}")
         return None
+
+
+def record(compiler: str, arguments: Sequence[str]) -> None:
+    """Record a compilation that the driver has run."""
+    _record_if_requested([compiler, *arguments])
+
+
+def _print_bytes(data: bytes) -> None:
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 def _say(text: str) -> None:
@@ -158,13 +180,15 @@ def _compiler(verb: str) -> list[str]:
 
 
 def _find_recorder(verb: str) -> list[str]:
-    recorder = _recorder()
-    names = recorder.COMMANDS if verb == "cc" else recorder.CXX_COMMANDS
+    """Return the first compiler on PATH whose compilations can be recorded."""
+    from compiler_gym.tools.tune.llvm import driver
+
+    names = driver.COMMANDS if verb == "cc" else driver.CXX_COMMANDS
     command = next((name for name in names if shutil.which(name)), None)
     if command is None:
         raise UnknownNameError(
             f"none of {', '.join(names)} found on PATH: install one with "
-            f"`{recorder.INSTALL}`, or set {_COMPILERS[verb]}"
+            f"`{driver.INSTALL}`, or set {_COMPILERS[verb]}"
         )
     return [command]
 
@@ -173,22 +197,20 @@ def _run(words: list[str]) -> int:
     try:
         status = subprocess.run(words, check=False).returncode
     except OSError as error:
-        raise UnknownNameError(
-            f"cannot run {words[0]}: {error.strerror}: see COMPILER_GYM_CC"
-        ) from (error)
+        message = f"cannot run {words[0]}: {error.strerror}: see COMPILER_GYM_CC"
+        raise UnknownNameError(message) from error
     return status if status >= 0 else 128 - status
 
 
-def _record_if_requested(words: list[str]) -> None:
-    folder = os.environ.get("COMPILER_GYM_CC_OUTPUT")
-    if folder:
-        _keep(words, Path(folder).expanduser().absolute())
-
-
-def _keep(words: list[str], folder: Path) -> None:
+def _record_if_requested(words: Sequence[str]) -> None:
+    if not (setting := os.environ.get("COMPILER_GYM_CC_OUTPUT")):
+        return
+    folder = Path(setting).expanduser().absolute()
     try:
+        from compiler_gym.tools.tune.llvm import driver
+
         folder.mkdir(parents=True, exist_ok=True)
-        _recorder(words).record(words, Path.cwd(), folder)
+        driver.record(list(words), Path.cwd(), folder)
     except Exception as error:  # no error may stop the build
         _note(folder, f"{shlex.join(words)}\n  {type(error).__name__}: {error}\n")
 
@@ -199,26 +221,3 @@ def _note(folder: Path, text: str) -> None:
             file.write(text)
     except OSError as error:
         sys.stderr.write(f"compiler-gym cc: cannot write to {folder}: {error.strerror}\n")
-
-
-class _Recorder(Protocol):
-    """A compiler's recorder of compilations: a module or an object."""
-
-    COMMANDS: Sequence[str]
-    """The commands that compile C, the preferred one first."""
-    CXX_COMMANDS: Sequence[str]
-    INSTALL: str
-    """The shell command that installs the first of them."""
-
-    def record(self, words: list[str], cwd: Path, folder: Path) -> object:
-        """Compile with the command `words` and store the program in `folder`."""
-
-
-def _recorder(words: Sequence[str] = ()) -> _Recorder:
-    """Return the recorder of the compiler that `words` run, or the only one there is."""
-    names = {Path(word).name for word in words[:2]}  # the second follows ccache
-    for entry in parts("recorders").values():
-        recorder: _Recorder = entry.load()
-        if names & {*recorder.COMMANDS, *recorder.CXX_COMMANDS}:
-            return recorder
-    return part("recorders")

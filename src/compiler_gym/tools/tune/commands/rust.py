@@ -8,8 +8,6 @@ import typer
 
 from compiler_gym.cli.kit.output import Json, output, print_command, print_json
 
-__all__ = ["rust"]
-
 
 def rust(
     minsize: Annotated[
@@ -31,34 +29,33 @@ def rust(
 
     compiler-gym rust --minsize
     """
-    from compiler_gym.lazy import part
-    from compiler_gym.tools.tune.commands.recipes import policy_named
+    from compiler_gym.tools.tune import recipe_named
+    from compiler_gym.tools.tune.llvm import rustc as ours
 
-    policies = part("policies")
-    found = policies.find_rustc(rustc)
+    found = ours.find_rustc(rustc)
     own = [("--minsize", minsize), ("--old-loaders", old_loaders)]
-    flags = list(policies.LINKER_FLAGS)
+    flags = list(ours.LINKER_FLAGS)
     flags += [f"-Clink-arg={option}" for option, is_chosen in own if is_chosen]
     if not found.is_ours:
-        flags = found.list_llvm_flags(policies.read_policy(policy_named("size")))
+        flags = found.list_llvm_flags(recipe_named("small").plan)
     if json:
         print_json(
-            {"rustc": found.release, "llvm": found.llvm, "our_llvm": policies.our_llvm(),
-             "can_link": found.is_ours, "profile": policies.PROFILE, "rustflags": flags}
+            {"rustc": found.release, "llvm": found.llvm, "our_llvm": ours.our_llvm(),
+             "can_link": found.is_ours, "profile": ours.PROFILE, "rustflags": flags}
         )  # fmt: skip
         return
     versions = f"rustc {found.release} is built on LLVM {found.llvm}"
     if found.is_ours:
         output().print(f"{versions}, like this library.", soft_wrap=True)
     else:
-        ours = ".".join(policies.our_llvm().split(".")[:2])
+        version = ".".join(ours.our_llvm().split(".")[:2])
         output().print(
-            f"{versions}, but this library on {ours}: its linker cannot be used. Install a rustc "
-            f"with LLVM {ours} (see `rustc -vV`), or use only these flags.",
+            f"{versions}, but this library on {version}: its linker cannot be used. Install a "
+            f"rustc with LLVM {version} (see `rustc -vV`), or use only these flags.",
             soft_wrap=True,
         )
     output().print("\nIn Cargo.toml:\n\n  [profile.release]", markup=False)
-    for name, value in policies.PROFILE.items():
+    for name, value in ours.PROFILE.items():
         output().print(f"  {name} = {value}", markup=False, highlight=False)
     output().print("\nBuild with:\n")
     print_command(f"RUSTFLAGS={shlex.quote(' '.join(flags))} cargo build --release")

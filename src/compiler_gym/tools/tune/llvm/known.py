@@ -5,15 +5,12 @@ Each is built with and without frame pointers and packed relocations, and with t
 search starts from the best plan and never returns a worse one.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 
-from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, SourceFile, list_shipped_recipes
-from compiler_gym.tools.tune.llvm import policies
+from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, Kind, SourceFile, list_shipped_recipes
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
-from compiler_gym.tools.tune.llvm.policies import read_policy
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
 
 __all__ = ["list_known_plans"]
@@ -47,13 +44,5 @@ def list_known_plans(
 
 def _list_shipped(compiler: str) -> Iterator[BinaryPlan]:
     yield BinaryPlan("program", SMALL, linker=FOLDING)
-    recipes = [recipe for recipe in list_shipped_recipes() if recipe.fits(Goal.SIZE, compiler)]
-    yield from (recipe.plan for recipe in recipes)
-    names = {recipe.name for recipe in recipes}
-    for policy in map(read_policy, _policy_files()):
-        if policy.recipe in names:
-            yield from policy.plans
-
-
-def _policy_files() -> Iterable[Path]:
-    return sorted(Path(policies.__file__).parent.glob("*.json"))
+    shipped = [recipe for kind in Kind for recipe in list_shipped_recipes(kind)]
+    yield from (recipe.plan for recipe in shipped if recipe.fits(Goal.SIZE, compiler))

@@ -8,12 +8,14 @@ inputs are read.
 import contextlib
 import hashlib
 import shutil
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 
+from compiler_gym import _llvm
 from compiler_gym.builds import SET_APART, is_listed
 from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import ProjectError
@@ -50,6 +52,7 @@ __all__ = [
     "late_flags",
     "link_time_flags",
     "link_words",
+    "list_functions",
     "list_refused_flags",
     "plain_words",
     "profile_flags",
@@ -245,6 +248,19 @@ def frame_words(plan: BinaryPlan, functions: Iterable[str], path: Path) -> list[
     lines = (f"{name},frame-pointer={kind}\n" for name in functions)
     path.write_text("".join(lines), errors="replace")
     return [f"-Wl,-mllvm,-forceattrs-csv-path={path}"]
+
+
+def list_functions(modules: Iterable[bytes]) -> Iterator[str]:
+    """Yield the names of all functions that the bitcode `modules` define, each once.
+
+    Raises `BenchmarkInitError` for a module that the engine cannot read.
+    """
+    names = dict[str, None]()
+    for data in modules:
+        graph = _llvm.call_graph(_llvm.Module(data))
+        pairs = zip(graph["names"], array("b", graph["is_defined"]), strict=True)
+        names.update((name, None) for name, is_defined in pairs if is_defined)
+    yield from names
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import PACKED, recipe_named
+from compiler_gym.tools.tune.llvm.driver import describe_plan
 from compiler_gym.tools.tune.llvm.linking import FRAMES, LEAVES
-from compiler_gym.tools.tune.llvm.policies import describe_plan
 from compiler_gym.tools.tune.llvm.size_plugin import (
     PLUGIN,
     PLUGIN_VARIABLE,

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from compiler_gym import _llvm
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.tune.llvm.policies.choosing import Policy
-
-__all__ = ["LINKER_FLAGS", "PROFILE", "Rustc", "find_rustc", "our_llvm"]
+from compiler_gym.tools.tune.plan import BinaryPlan
 
 PROFILE = {
     "opt-level": '"z"', "lto": '"fat"', "codegen-units": "1", "panic": '"abort"', "strip": "true",
@@ -37,10 +35,9 @@ class Rustc:
         """True if our linker can optimise what it compiles."""
         return _minor(self.llvm) == _minor(our_llvm())
 
-    def list_llvm_flags(self, policy: Policy) -> list[str]:
-        """Return the flags for those options of the policy's recipe that this rustc accepts."""
-        options = policy.plans[0].options.items()
-        flags = (f"-Cllvm-args=-{name}={value}" for name, value in options)
+    def list_llvm_flags(self, plan: BinaryPlan) -> list[str]:
+        """Return the flags for those options of `plan` that this rustc accepts."""
+        flags = (f"-Cllvm-args=-{name}={value}" for name, value in plan.options.items())
         return list(self._list_accepted(list(flags)))
 
     def _list_accepted(self, flags: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.llvm.policies.rustc import find_rustc, our_llvm
+from compiler_gym.tools.tune.llvm.rustc import find_rustc, our_llvm
 
 
 @pytest.mark.parametrize("llvm", [our_llvm(), "18.1.7"])

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The options with which the compiled driver compiles and links for a recipe or a policy."""
+"""LLVM's part of ``compiler-gym cc``: the compilers to run, and plans as the driver expects them.
+
+The compiled driver compiles and links for a recipe or a policy with these options.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from compiler_gym.envs.llvm.toolchain import clang_command
+from compiler_gym.envs.llvm.programs import record
+from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune.layout import PACKED
 from compiler_gym.tools.tune.llvm.linking import FRAMES, LEAVES, SMALL, link_time_flags
@@ -15,8 +19,14 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
 )
 from compiler_gym.tools.tune.plan import BinaryPlan
 
-__all__ = ["describe_plan"]
+__all__ = ["COMMANDS", "CXX_COMMANDS", "INSTALL", "describe_plan", "record"]
 
+COMMANDS = (tool_name("clang"), "clang", "cc")
+"""The commands that compile C, the preferred one first."""
+CXX_COMMANDS = (tool_name("clang++"), "clang++", "c++")
+"""The same for C++."""
+INSTALL = f"apt install {name_package('clang')}"
+"""The shell command that installs the preferred command."""
 _FAT = ("-ffat-lto-objects", "-fno-addrsig")
 """Objects hold machine code and IR. They have no address-significance table, because lld warns
 about one in objects made with ``ld -r``; link-time optimisation makes its own."""

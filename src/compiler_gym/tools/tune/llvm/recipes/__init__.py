@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Recipes: plans that suit most programs, one file each."""
