@@ -88,7 +88,7 @@ ALLOWED = {
     "builds/elf.py": ({"gcc", "llvm"}, "what sections are called"),
     "tools/tune/commands/cc.py": ({"llvm"}, "the compiler whose compilations are recorded"),
     "tools/tune/commands/rust.py": ({"llvm"}, "a rustc is built on an LLVM"),
-    "tools/tune/tuners.py": ({"gcc", "gcc-v0", "llvm"}, "the compiler that can be tuned with"),
+    "tools/tune/tuner.py": ({"gcc", "gcc-v0", "llvm"}, "the compiler that can be tuned with"),
     "builds/watch.py": (
         {".bc", "llvm"},
         "rustc passes bitcode to a linker and deletes it, so it is kept and compiled here",
@@ -115,7 +115,7 @@ ALLOWED = {
     "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
     "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
-    "tools/tune/interface.py": ({"gcc"}, "names of libraries"),
+    "tools/tune/proving.py": ({"gcc"}, "names of libraries"),
     "tools/sizes/estimates.py": ({"clang", "gcc"}, "what compilers write into sections"),
     "tools/sizes/owners.py": ({"llvm"}, "how names of copied functions end"),
     "tools/sizes/parts.py": ({"gcc", "llvm"}, "names of sections"),

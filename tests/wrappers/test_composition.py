@@ -13,7 +13,6 @@ import gymnasium
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from effort import examples
 from hypothesis import HealthCheck, given, settings
 
 from compiler_gym.errors import ServiceError
@@ -41,6 +40,7 @@ from compiler_gym.wrappers import (
     TimeLimit,
     ValidateBenchmarkAfterEveryStep,
 )
+from tests.effort import examples
 from tests.stand_ins import stand_in
 
 URIS = [f"benchmark://fake-v0/{number}" for number in range(3, 8)]

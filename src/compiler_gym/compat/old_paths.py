@@ -111,6 +111,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "wrappers.core": {
         "wrappers": "ActionWrapper CompilerEnvWrapper ObservationWrapper RewardWrapper"
     },
+    "wrappers.counter": {"wrappers": "Counter"},
     "wrappers.datasets": {
         "wrappers": "CycleOverBenchmarks CycleOverBenchmarksIterator IterateOverBenchmarks "
         "RandomOrderBenchmarks"
@@ -120,6 +121,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "wrappers.mlir": {"envs.mlir": "MlirRlWrapperEnv convert_action make_mlir_rl_wrapper_env"},
     "envs.mlir.mlir_env": {"envs.mlir": "MlirEnv"},
     "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
+    "wrappers.time_limit": {"wrappers": "TimeLimit"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
 }  # fmt: skip
 """The names of an old module, by the package that has them now; empty for a mere package."""

@@ -1,32 +1,30 @@
 # SPDX-License-Identifier: MIT
 """Wrappers that change the behaviour of the environments they contain.
 
-``wrapper`` contains the base class, ``copying`` defines how wrappers are copied, and
-``conversions`` contains three base classes for converting actions, observations and rewards.
-``command_lines`` changes the set of actions, ``observations`` and ``rewards`` change the results of
-steps, ``benchmarks`` chooses programs, ``time_limit``, ``never_worse`` and ``undo`` change the
-course of episodes, ``masks`` hides actions without effect, and ``counter`` counts calls.
-``recording`` and ``sqlite_logger`` write episodes to files, as any `EpisodeStream` may, and
-``legacy`` provides the interface of OpenAI Gym.
+``wrapper`` contains the base class, ``layers`` defines how wrappers call the environment below and
+how they are copied, and ``conversions`` contains three base classes for converting actions,
+observations and rewards. ``actions`` changes the set of actions, ``observations`` and ``rewards``
+change the results of steps, ``benchmarks`` chooses programs, and ``episodes`` changes the course of
+episodes. ``recording`` and ``sqlite_logger`` write episodes to files, as any `EpisodeStream` may,
+and ``legacy`` provides the interface of OpenAI Gym.
 """
 
+from compiler_gym.wrappers.actions import (
+    ActionMasks,
+    CommandlineWithTerminalAction,
+    ConstrainedCommandline,
+    MacroActions,
+)
 from compiler_gym.wrappers.benchmarks import (
     CycleOverBenchmarks,
     CycleOverBenchmarksIterator,
     IterateOverBenchmarks,
     RandomOrderBenchmarks,
 )
-from compiler_gym.wrappers.command_lines import (
-    CommandlineWithTerminalAction,
-    ConstrainedCommandline,
-    MacroActions,
-)
 from compiler_gym.wrappers.conversions import ActionWrapper, ObservationWrapper, RewardWrapper
-from compiler_gym.wrappers.copying import Lasting
-from compiler_gym.wrappers.counter import Counter
+from compiler_gym.wrappers.episodes import Counter, ForkOnStep, NeverWorse, TimeLimit
+from compiler_gym.wrappers.layers import Lasting
 from compiler_gym.wrappers.legacy import LegacyGym
-from compiler_gym.wrappers.masks import ActionMasks
-from compiler_gym.wrappers.never_worse import NeverWorse
 from compiler_gym.wrappers.observations import ActionHistory, LogCounts, StepBudget
 from compiler_gym.wrappers.recording import (
     EpisodeList,
@@ -45,8 +43,6 @@ from compiler_gym.wrappers.rewards import (
     ValidateBenchmarkAfterEveryStep,
 )
 from compiler_gym.wrappers.sqlite_logger import SynchronousSqliteLogger
-from compiler_gym.wrappers.time_limit import TimeLimit
-from compiler_gym.wrappers.undo import ForkOnStep
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 __all__ = [

@@ -17,16 +17,8 @@ import numpy as np
 from compiler_gym.core import ResetArguments, ResetResult
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers.copying import Lasting, Shared
+from compiler_gym.wrappers.layers import Environment, Lasting, Shared
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
-
-__all__ = [
-    "CycleOverBenchmarks",
-    "CycleOverBenchmarksIterator",
-    "IterateOverBenchmarks",
-    "RandomOrderBenchmarks",
-]
 
 Program = str | Benchmark
 

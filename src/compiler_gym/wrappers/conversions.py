@@ -15,9 +15,6 @@ from compiler_gym.errors import InvalidActionError
 from compiler_gym.spaces import Reward
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
-__all__ = ["ActionWrapper", "Earnings", "ObservationWrapper", "RewardWrapper"]
-
-
 _Earned = TypeVar("_Earned", bound=float | list[float] | None)
 
 

@@ -16,7 +16,7 @@ from compiler_gym.core import (
     StepTuple,
     fork_wrapped,
 )
-from compiler_gym.wrappers._below import (
+from compiler_gym.wrappers.layers import (
     Environment,
     Layer,
     find_attribute,
@@ -26,8 +26,6 @@ from compiler_gym.wrappers._below import (
     reset_below,
     step_below,
 )
-
-__all__ = ["LegacyGym"]
 
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
 

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from compiler_gym.core import ResetArguments, ResetResult, StepArguments, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 from compiler_gym.spaces import Box, Dict, MultiDiscrete
-from compiler_gym.wrappers._below import Environment, action_count, find_observation_space
 from compiler_gym.wrappers.conversions import ObservationWrapper
-from compiler_gym.wrappers.copying import MadeSpace
+from compiler_gym.wrappers.layers import (
+    Environment,
+    MadeSpace,
+    action_count,
+    find_observation_space,
+)
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
-
-__all__ = ["ActionHistory", "LogCounts", "StepBudget"]
 
 
 class _Extra(CompilerEnvWrapper):

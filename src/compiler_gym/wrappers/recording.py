@@ -27,8 +27,7 @@ from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import append, lock_path, make_folder, write_whole
 from compiler_gym.spaces import space_name, to_plain
 from compiler_gym.version import install_hint
-from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers.copying import Lasting, State
+from compiler_gym.wrappers.layers import Environment, Lasting, State
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
 
 Format = Literal["jsonl", "parquet"]

@@ -11,17 +11,9 @@ import numpy as np
 from compiler_gym.core import StepArguments, StepTuple
 from compiler_gym.errors import CompilerError, InvalidParameterError, ServiceError
 from compiler_gym.spaces import RuntimeReward
-from compiler_gym.wrappers._below import Environment
 from compiler_gym.wrappers.conversions import Earnings
+from compiler_gym.wrappers.layers import Environment
 from compiler_gym.wrappers.wrapper import CompilerEnvWrapper
-
-__all__ = [
-    "NoEffectPenalty",
-    "RelativeSavings",
-    "RewardAtEnd",
-    "RuntimePointEstimateReward",
-    "ValidateBenchmarkAfterEveryStep",
-]
 
 
 class NoEffectPenalty(Earnings):

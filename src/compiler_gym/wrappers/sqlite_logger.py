@@ -13,8 +13,7 @@ from typing import Any
 from compiler_gym.errors import CompilerError, RecordingError, ServiceError
 from compiler_gym.files import make_folder
 from compiler_gym.spaces import space_name
-from compiler_gym.wrappers._below import Environment
-from compiler_gym.wrappers.copying import Lasting, State
+from compiler_gym.wrappers.layers import Environment, Lasting, State
 from compiler_gym.wrappers.recording import (
     EpisodeRecord,
     EpisodeStream,

@@ -30,18 +30,19 @@ from compiler_gym.core import (
 )
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.spaces import space_name
-from compiler_gym.wrappers._below import (
+from compiler_gym.wrappers.layers import (
     Environment,
+    Marks,
+    Shared,
+    State,
+    copy_attributes,
     find_attribute,
     nearest,
     reset_arguments,
     reset_below,
     step_below,
 )
-from compiler_gym.wrappers.copying import Marks, Shared, State, copy_attributes
 from compiler_gym.wrappers.legacy import LegacyGym
-
-__all__ = ["CompilerEnvWrapper", "StepResult"]
 
 if TYPE_CHECKING:  # checkers cannot see that a class was registered
 
