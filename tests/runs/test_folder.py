@@ -19,6 +19,7 @@ import pytest
 from compiler_gym import CompilerEnvState, CompilerEnvStateReader
 from compiler_gym.errors import CacheError, InvalidParameterError
 from compiler_gym.runs import RunFolder, summarise
+from compiler_gym.runs.folder import Scalars, facts
 from tests.stand_ins import stand_in
 
 CONFIG = {"task": "demo", "limit": 3}
@@ -281,3 +282,88 @@ def test_a_state_whose_episode_was_not_recorded_is_dropped(tmp_path: Path) -> No
     with RunFolder.open(tmp_path, "search", CONFIG) as again:
         again.record("b", {}, state)
     assert len(list(CompilerEnvStateReader.read_paths([tmp_path / "states.jsonl"]))) == 2
+
+
+def test_a_run_says_what_it_depends_on(tmp_path: Path) -> None:
+    with RunFolder.open(tmp_path / "run", "training", CONFIG, seeds={"env": 7}) as run:
+        assert not run.is_done
+    document = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (document["kind"], document["config"], document["seeds"]) == (
+        "training", CONFIG, {"env": 7},
+    )  # fmt: skip
+    assert {"compiler_gym", "python", "numpy"} <= document["versions"].keys()
+    assert document["host"]["processors"] >= 1
+    assert set(document) >= {"started", "command", "git"}
+    assert RunFolder.open(tmp_path / "run", "training", CONFIG, seeds={"env": 7}).is_done
+
+
+def test_a_revision_is_that_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert facts()["git"] is None
+    name = ("-c", "user.name=n", "-c", "user.email=e")
+    for command in (("init", "-q"), (*name, "commit", "-q", "--allow-empty", "-m", "m")):
+        subprocess.run(["git", *command], check=True)
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+    assert facts()["git"] == {"revision": head, "changed": False}
+    (tmp_path / "a").touch()
+    assert facts()["git"]["changed"] is False, "what git does not follow does not count"
+    subprocess.run(["git", "add", "a"], check=True)
+    assert facts()["git"]["changed"] is True
+
+
+def test_without_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = facts()
+    assert found["git"] is None
+    assert found["host"]["processor"]
+    json.dumps(found)
+
+
+def test_tensorboard_is_named_when_it_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "tensorboard.summary.writer.event_file_writer", None)
+    with pytest.raises(InvalidParameterError, match="pip install tensorboard"):
+        RunFolder.open(tmp_path, "search", CONFIG, tensorboard=True)
+
+
+def test_numbers_reach_tensorboard(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard", reason="tensorboard is missing")
+    with RunFolder.open(tmp_path, "search", CONFIG, tensorboard=True) as run:
+        run.progress(3, reward=0.5)
+    (events,) = tmp_path.glob("events.out.tfevents.*")
+    assert b"reward" in events.read_bytes()
+
+
+def test_each_number_is_an_event_of_its_name_and_step() -> None:
+    events: list[tuple[int, dict[str, float]]] = []
+    closed: list[bool] = []
+
+    class Summary:
+        class Value:
+            def __init__(self, tag: str, simple_value: float) -> None:
+                self.pair = (tag, simple_value)
+
+        def __init__(self, value: list[Value]) -> None:
+            self.numbers = dict(one.pair for one in value)
+
+    class Writer:
+        def add_event(self, event: tuple[int, dict[str, float]]) -> None:
+            events.append(event)
+
+        def close(self) -> None:
+            closed.append(True)
+
+    def event(*, wall_time: float, step: int, summary: Summary) -> tuple[int, dict[str, float]]:
+        assert wall_time > 0
+        return step, summary.numbers
+
+    scalars = Scalars(Writer(), event, Summary)
+    scalars.add(3, {"reward": 1, "loss": 0.5})
+    scalars.add(4, {})
+    scalars.close()
+    assert events == [(3, {"reward": 1.0, "loss": 0.5}), (4, {})]
+    assert closed == [True]

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Folders that record how a result was computed, and from which a killed run can be resumed.
 
-``folder`` is the folder of one run, ``facts`` describes the machine and the versions, ``listing``
-finds and compares runs, and ``tensorboard`` writes the same numbers for TensorBoard if it is
-installed.
+``folder`` is the folder of one run, with the facts about the machine and the versions and, if
+TensorBoard is installed, the same numbers for it. ``listing`` finds and compares runs.
 """
 
 from compiler_gym.files import FolderLock
-from compiler_gym.runs.facts import facts
-from compiler_gym.runs.folder import RunFolder
+from compiler_gym.runs.folder import RunFolder, facts, open_scalars
 from compiler_gym.runs.listing import (
     RunSummary,
     differences,
@@ -17,7 +15,6 @@ from compiler_gym.runs.listing import (
     runs_path,
     summarise,
 )
-from compiler_gym.runs.tensorboard import open_scalars
 
 __all__ = [
     "FolderLock",

@@ -14,11 +14,17 @@ state: states in `states.jsonl` that have no line in `episodes.jsonl` are droppe
 """
 
 import errno
+import importlib
 import json
 import os
+import platform
+import subprocess
+import sys
+import time
 from collections.abc import Container, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -34,10 +40,7 @@ from compiler_gym.files import (
     seal,
     write_whole,
 )
-from compiler_gym.runs.facts import facts
-from compiler_gym.runs.tensorboard import Scalars, open_scalars
-
-__all__ = ["Change", "RunFolder"]
+from compiler_gym.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,7 @@ class RunFolder:
     """The folder of one run; use it in a ``with`` block, by one process at a time."""
 
     def __init__(
-        self, path: Path, document: dict[str, Any], scalars: Scalars | None, lock: FolderLock
+        self, path: Path, document: dict[str, Any], scalars: "Scalars | None", lock: FolderLock
     ) -> None:
         self.path = path
         self.document = document
@@ -124,9 +127,6 @@ class RunFolder:
         """Return the recorded result of episode `key`, or None if it must be played."""
         line = self._done.get(key)
         return None if line is None else line["result"]
-
-    result_of = find_result
-    """The earlier name of `find_result`."""
 
     def record(
         self, key: str, result: Mapping[str, Any], state: CompilerEnvState | None = None
@@ -306,3 +306,93 @@ def _add_what_it_lacks(
 
 def _json_document(value: Any) -> Any:
     return json.loads(json.dumps(value, default=str))
+
+
+_PACKAGES = ("gymnasium", "numpy", "torch", "stable-baselines3")
+
+
+def facts() -> dict[str, Any]:
+    """Return plain values that describe this machine, its software and the current time."""
+    return {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "command": sys.argv,
+        "versions": {"compiler_gym": __version__, "python": platform.python_version()}
+        | dict(filter(None, map(_find_version, _PACKAGES))),
+        "host": {
+            "name": platform.node(),
+            "system": platform.platform(),
+            "processor": _processor(),
+            "processors": len(os.sched_getaffinity(0)),
+        },
+        "git": _revision(),
+    }
+
+
+def _find_version(package: str) -> tuple[str, str] | None:
+    try:
+        return package, version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor())
+
+
+def _revision() -> dict[str, Any] | None:
+    """Return the revision of the working directory and whether it has changes; None without git."""
+    revision = _git("rev-parse", "HEAD")
+    if revision is None:
+        return None
+    return {"revision": revision, "changed": bool(_git("status", "--porcelain", "-uno"))}
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        result = subprocess.run(
+            ["git", *arguments], capture_output=True, text=True, timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return result.stdout.strip() if result.returncode == 0 else None
+
+
+class Scalars:
+    """An event file."""
+
+    def __init__(self, writer: Any, event: Any, summary: Any) -> None:
+        self._writer = writer
+        self._event = event
+        self._summary = summary
+
+    def add(self, step: int, numbers: Mapping[str, float]) -> None:
+        """Write one number for each name."""
+        values = [
+            self._summary.Value(tag=name, simple_value=float(value))
+            for name, value in numbers.items()
+        ]
+        summary = self._summary(value=values)
+        self._writer.add_event(self._event(wall_time=time.time(), step=step, summary=summary))
+
+    def close(self) -> None:
+        """Write everything to the disk and close the file."""
+        self._writer.close()
+
+
+def open_scalars(folder: Path) -> Scalars:
+    """Return an event file in `folder`; raise `InvalidParameterError` without TensorBoard."""
+    try:
+        file_writer = importlib.import_module("tensorboard.summary.writer.event_file_writer")
+        event = importlib.import_module("tensorboard.compat.proto.event_pb2")
+        summary = importlib.import_module("tensorboard.compat.proto.summary_pb2")
+    except ImportError as error:
+        raise InvalidParameterError(
+            "TensorBoard is not installed: `pip install tensorboard`, or omit this option"
+        ) from error
+    writer = file_writer.EventFileWriter(str(folder))
+    return Scalars(writer, event.Event, summary.Summary)

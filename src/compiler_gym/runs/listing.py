@@ -10,10 +10,6 @@ from typing import Any, cast
 from compiler_gym.files import whole_lines
 from compiler_gym.files.paths import cache_path
 
-__all__ = [
-    "RunSummary", "differences", "distinct_names", "find_runs", "runs_path", "summarise",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
