@@ -54,9 +54,9 @@ house: ## Print the rooms of the source, their sizes and the ten largest
 	@$(BIN)/python -m tests.architecture.house
 
 # Tests wait for processes that they have started: with three of them two cores are seldom idle.
-# FILE or TOOL narrow it down to what a change affects, by the import graph.
-CHANGED = $(FILE) $(if $(TOOL),src/compiler_gym/tools/$(TOOL) tests/tools/$(TOOL))
-test: $(BIN)/.tested ## Run the fast test suite, or with FILE=path or TOOL=tune the part that a change affects
+# FILE, TOOL or PACKAGE narrow it down to what a change affects, by the import graph.
+CHANGED = $(FILE) $(if $(TOOL),src/compiler_gym/tools/$(TOOL) tests/tools/$(TOOL)) $(if $(PACKAGE),packages/$(PACKAGE))
+test: $(BIN)/.tested ## Run the fast test suite, or with FILE=path, TOOL=tune or PACKAGE=gcc the part that a change affects
 	@$(if $(strip $(CHANGED)),chosen=$$($(BIN)/python -m scripts.affected $(CHANGED)),chosen=); \
 	$(BIN)/python -m pytest -n 3 --dist worksteal $${chosen:+-m "not slow"} $$chosen
 

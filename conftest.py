@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Every test run has caches of its own, so that nothing of a user's is read or written."""
 
+import importlib.util
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +21,12 @@ from tests.command_line import source as source
 from tests.command_line import states as states
 from tests.effort import examples
 from tests.warm import Warm
+
+_OF_EVERYTHING = {"agents", "architecture", "benchmarks", "docs", "examples", "programs", "scripts"}
+"""Folders of tests that are about the repository as a whole, not about the core."""
+_MISSING = re.compile(
+    "is missing here: pip|No module named 'compiler_gym_|It may be in compiler_gym_"
+)
 
 # Nothing is judged by how long the machine took. A fixture may serve all examples of a test.
 settings.register_profile(
@@ -90,3 +98,24 @@ def set_cores(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]
 def one_core(set_cores: Callable[[int], None]) -> None:
     """Have more workers busy than there are cores, as soon as there are two."""
     set_cores(1)
+
+
+if importlib.util.find_spec("compiler_gym_gcc") is None:  # tests/without_packages hides them
+
+    def pytest_ignore_collect(collection_path: Path) -> bool | None:
+        """Leave out tests of what needs a package or all of them."""
+        if collection_path.is_dir():
+            return True if collection_path.name in _OF_EVERYTHING else None
+        text = collection_path.read_text() if collection_path.suffix == ".py" else ""
+        return (
+            True if re.search(r"^(?:from|import) (?:compiler_gym|test)_\w+", text, re.M) else None
+        )
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Skip a test that a missing package fails."""
+        report = yield
+        if report.failed and _MISSING.search(str(report.longrepr)):
+            report.outcome = "skipped"
+            report.longrepr = ("", 0, "needs a package that is missing")
+        return report

@@ -11,6 +11,7 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.registration import Compiler, compilers
 from docs.site import release
+from docs.site.pages import guide
 
 __all__ = ["SAID", "citation", "environment_pages"]
 
@@ -99,8 +100,8 @@ SAID = {
         "mlir",
         "Instructions that a matmul of 128 by 128 by 128 runs, estimated after each action.",
         "`v0` keeps the name and the meaning it has in CompilerGym 0.2.5 (space "
-        "`MatrixMultiplication`). [What is called what](../../guide/mlir-porting.md) there, in "
-        "MLIR-RL and in XTC.",
+        "`MatrixMultiplication`). [What is called what]"
+        "(../../../packages/mlir/docs/mlir-porting.md) there, in MLIR-RL and in XTC.",
         'env.reset(benchmark="linalg-v0/matmul/128x128x128", reward_space="LogSpeedup")\n'
         'env.step(env.action_space["block-8x32x4"])\n'
         'env.step(env.action_space["vectorize-operation"])\n'
@@ -181,7 +182,7 @@ def _page(compiler: Compiler, env: CompilerEnv) -> str:
             "env.close()",
             "```",
             "",
-            f"[The guide](../../guide/{said.guide}.md) goes on from here.",
+            f"[The guide]({guide(said.guide, 'reference/environments/x.md')}) goes on from here.",
             "",
             "## Ids",
             "",

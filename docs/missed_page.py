@@ -17,8 +17,8 @@ FOUND = Path(__file__).with_name("missed_found.json")
 _MACHINES = {"x86_64": "x86-64", "aarch64": "AArch64", "riscv64": "RISC-V"}
 _HEAD = """\
 Each of these is a function that -Oz of this LLVM leaves larger than one more decision does.
-They come from [hunts](../guide/hunt.md) in packages of Debian: reduced to at most 30 lines, proven,
-and found in at least three packages.
+They come from [hunts](../../packages/hunt/docs/hunt.md) in packages of Debian: reduced to at most
+30 lines, proven, and found in at least three packages.
 Counts are over the functions that were examined, without functions that differ only in names and
 constants.
 All findings were proven, counted and compared by one version of this library; of what was dropped,

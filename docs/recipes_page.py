@@ -50,8 +50,8 @@ _BEFORE = (
     "on 23 programs that changes them by 0.0 to 0.3 %."
 )
 _HEAD = f"""\
-Programs are the linked programs of [100 packages of Debian](../guide/corpus.md), compiled from the
-modules that their builds left, linked with lld and stripped.
+Programs are the linked programs of [100 packages of Debian](../../packages/corpus/docs/corpus.md),
+compiled from the modules that their builds left, linked with lld and stripped.
 {_FOLDED}
 Means are geometric over packages; brackets are 95 % intervals of drawing packages again and again.
 Loaded bytes are what a loader maps: code, read-only data, data, relocations, unwind tables.

@@ -26,7 +26,7 @@ _HEAD = f"""# The session protocol, version {PROTOCOL}
 
 What a program says to be a compiler of `compiler_gym`, in any language.
 An afternoon is enough to implement it: a reader and a writer of msgpack, and seven requests.
-[The guide](../guide/another-language.md) begins with programs that work.
+[The guide](../../packages/foreign/docs/another-language.md) begins with programs that work.
 This page is made from the classes that the library itself uses.
 `compiler-gym sdk` prints a folder with the same as a JSON schema (`session-v1.schema.json`), with the requests of the conformance check and an episode with its bytes (`transcripts/`), and with a header for C++.
 

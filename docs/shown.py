@@ -22,12 +22,11 @@ from docs.site import ROOT
 __all__ = ["EVERY_PAGE", "PAGES", "stale", "with_output", "with_outputs"]
 
 PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md", ROOT / "docs" / "start.md")
-EVERY_PAGE = sorted(
-    page
-    for pattern in ("*.md", "guide/**/*.md", "results/*.md", "reference/environments/*.md",
-                    "upstream/*.md")
-    for page in (ROOT / "docs").glob(pattern)
-)  # fmt: skip
+_PATTERNS = (
+    *("docs/*.md", "docs/guide/**/*.md", "docs/results/*.md", "docs/reference/environments/*.md"),
+    *("docs/upstream/*.md", "packages/*/docs/*.md"),
+)
+EVERY_PAGE = sorted(page for pattern in _PATTERNS for page in ROOT.glob(pattern))
 """The pages whose blocks of code run in the tests."""
 RUNNER = ROOT / "tests" / "docs" / "blocks.py"
 TERMINAL = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from docs.site import ROOT, release
+from docs.site import ROOT, api_pages, release, tutorial_pages
 from docs.site.links import broken
+from docs.site.pages import assemble
 
 FORWARD = """<!doctype html>
 <meta charset="utf-8"><title>compiler_gym</title>
@@ -30,7 +31,11 @@ def build(folder: Path, jobs: int = 2) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "-q", "-E"]
     kept = ROOT / "build" / "site-doctrees"
-    command += ["-j", str(jobs), "-b", "html", "-d", str(kept), str(ROOT / "docs"), str(folder)]
+    api_pages.write()
+    tutorial_pages.write()
+    pages = assemble(ROOT / "build" / "site-pages")
+    command += ["-j", str(jobs), "-b", "html", "-d", str(kept), "-c", str(ROOT / "docs")]
+    command += [str(pages), str(folder)]
     if subprocess.run(command, cwd=ROOT, check=False).returncode:
         sys.exit("the site has warnings: mend what the lines above say")
     nowhere = list(broken(folder))

@@ -22,6 +22,7 @@ from sphinx.ext.autodoc.mock import (
 from sphinx.util.inspect import stringify_signature
 
 from docs.site import ROOT
+from docs.site.pages import places
 from scripts.sources import sources
 
 __all__ = [
@@ -78,6 +79,7 @@ def for_users() -> frozenset[str]:
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     for folder in ("docs/guide", "docs/tutorials", "examples", "agents"):
         pages += [one for one in (ROOT / folder).rglob("*") if one.suffix in (".md", ".py")]
+    pages += places()
     used = _IMPORTED.findall("\n".join(one.read_text("utf-8") for one in pages))
     return frozenset([*used, *(name for name, _ in doors() if _FOR_USERS.fullmatch(name))])
 

@@ -22,6 +22,7 @@ from lunr.index import Index
 from docs.site import ROOT
 from docs.site.api_pages import doors, for_users, names
 from docs.site.contributors import is_for_contributors
+from docs.site.pages import places
 
 __all__ = ["SearchPage", "build_index", "find_pages", "read_pages", "setup", "write_query"]
 
@@ -51,24 +52,26 @@ def read_pages(settings: Mapping[str, Any] | None = None) -> list[SearchPage]:
     """Return the pages that the search covers: all of them except those for contributors."""
     if settings is None:
         settings = tomllib.loads((DOCS / "site" / "search.toml").read_text(encoding="utf-8"))
-    files = sorted(path for path in DOCS.rglob("*.md") if path.parent.name != "api")
+    files = {path: path for path in DOCS.rglob("*.md") if path.parent.name != "api"} | places()
+    names_by_file = {
+        file: place.relative_to(DOCS).with_suffix("").as_posix() for file, place in files.items()
+    }
     pages = [
-        _read_page(path)
-        for path in files
-        if not is_for_contributors(path.relative_to(DOCS).with_suffix("").as_posix())
+        _read_page(file, name)
+        for file, name in sorted(names_by_file.items(), key=lambda item: item[1])
+        if not is_for_contributors(name)
     ]
     pages += _read_interfaces()
     return [_add_keywords(page, settings) for page in pages]
 
 
-def _read_page(path: Path) -> SearchPage:
+def _read_page(path: Path, name: str) -> SearchPage:
     text = path.read_text(encoding="utf-8")
     prose = _MARKUP.sub(lambda match: match["text"] or "", _FENCE.sub("", text))
     headings = re.findall(r"^#+ +(.+)$", _FENCE.sub("", text), re.M)
     plain = [_MARKUP.sub(lambda match: match["text"] or "", heading) for heading in headings]
     title = plain[0] if plain else path.stem
     sentences = [line.strip() for line in prose.splitlines() if line.strip()]
-    name = path.relative_to(DOCS).with_suffix("").as_posix()
     summary = next((line for line in sentences if line.endswith(".") and "{" not in line), "")
     return SearchPage(name, title, summary, tuple(plain[1:]), prose)
 

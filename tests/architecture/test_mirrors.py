@@ -4,7 +4,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts.sources import sources, find_tests
+from scripts.sources import find_tests, sources
 
 WITHOUT: dict[str, str] = {
     "version.py": "one constant",

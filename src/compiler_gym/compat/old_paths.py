@@ -143,9 +143,16 @@ _MOVED = {
     "envs.gcc": "compiler_gym_gcc",
     "envs.loop_tool": "compiler_gym_loop_tool",
     "envs.mlir": "compiler_gym_mlir",
+    **{
+        f"tools.{package}": f"compiler_gym_{package}"
+        for package in ("agents", "corpus", "explorer", "hunt", "inline")
+    },
+    "plugins": "compiler_gym_foreign",
+    "tools.rules": "compiler_gym_inline.rules",
     "leaderboard": "compiler_gym.tools.learn.leaderboard",
 }
-"""Packages that 0.2.5 documents at another path: importing that path gives the present one."""
+"""Packages that 0.2.5, or our guides until now, document at another path: importing that path gives
+the present one."""
 
 _GONE = {
     "config": "compiler_gym.COMPILER_GYM_ENVS, which lists the installed environments",
