@@ -9,7 +9,7 @@ import pytest
 from compiler_gym.tools.tune import Allowance, BinaryPlan, Found, Goal, RunCommand, TuningSubject
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.confirming import confirm_result
-from tests.tools.tune.test_comparing import program
+from tests.tools.tune.test_runs import program
 
 
 def subject(folder: Path, confirm: str | None) -> TuningSubject:

@@ -21,12 +21,12 @@ from compiler_gym.tools.tune import (
     TuningJob,
     TuningSubject,
     TuningWatcher,
-    measuring,
     read_plan,
+    runs,
     write_plan,
 )
-from compiler_gym.tools.tune.builds import protecting
-from compiler_gym.tools.tune.measuring import put
+from compiler_gym.tools.tune.builds import tree as tree_module
+from compiler_gym.tools.tune.runs import put
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
 
@@ -261,8 +261,8 @@ def test_a_build_that_names_the_project_by_its_whole_path_is_refused_or_told(
     request_: Request, monkeypatch: pytest.MonkeyPatch, is_boxed: bool
 ) -> None:
     if not is_boxed:
-        monkeypatch.setattr(protecting, "_tool", lambda: None)
-    elif protecting._tool() is None:  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.setattr(tree_module, "_tool", lambda: None)
+    elif tree_module._tool() is None:  # pyright: ignore[reportPrivateUsage]
         pytest.skip("needs bubblewrap that can make a folder unwritable")
     before = everything(request_.project)
     text = f"make && cp program {request_.project}/program"
@@ -280,7 +280,7 @@ def test_a_build_that_names_the_project_by_its_whole_path_is_refused_or_told(
 def test_a_test_that_writes_to_the_project_is_reported(
     request_: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protecting, "_tool", lambda: None)
+    monkeypatch.setattr(tree_module, "_tool", lambda: None)
     told: list[str] = []
 
     class Told(TuningWatcher):
@@ -444,7 +444,7 @@ def test_a_start_that_is_missing_or_for_another_file_is_named(request_: Request)
 def test_tests_that_do_not_end_fail(
     request_: Request, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(measuring, "_MOST_PRINTED", 1 << 20)
+    monkeypatch.setattr(runs, "_MOST_PRINTED", 1 << 20)
     seconds = 0.5 if command == "sleep 1000" else None
     with pytest.raises(ProjectError, match=r"status 124.*\n.*(within 0.5 s|than 1 MiB)"):
         TuningJob(replace(request_, check=command, check_seconds=seconds), SimpleTuner()).run()

@@ -8,7 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune import BinaryPlan, BuildPlan, SourceFile, read_plan, write_plan
+from compiler_gym.tools.tune import (
+    BinaryPlan,
+    BuildPlan,
+    Request,
+    SourceFile,
+    TuningJob,
+    read_plan,
+    write_plan,
+    write_report,
+)
+from tests.tools.tune.builds.projects import write_project
+from tests.tools.tune.simple_tuner import SimpleTuner
 
 TEXTS = st.text("abé<>=,-.'\"\\ 1/#[", max_size=6)
 """Text that a terminal may show: what is not printable is refused."""
@@ -86,3 +97,22 @@ def test_without_one_decision_are_all_the_others() -> None:
     for decision in plan.decisions():
         expected = tuple(other for other in plan.decisions() if other != decision)
         assert plan.without(decision).decisions() == expected
+
+
+def test_decisions_and_passes_are_reported(tmp_path: Path) -> None:
+    project = write_project(tmp_path / "project")
+    request = Request(("make",), project, tmp_path / "out", seconds=1.0)
+    tuner = SimpleTuner("-O1", passes="-fno-inline")
+    summary = write_report(
+        request,
+        TuningJob(request, tuner).run(),
+        compiler="simple 1",
+        others=(),
+        is_interrupted=False,
+    )
+    (binary,) = summary.binaries
+    assert {d.name: d.meaning for d in binary.decisions} == {
+        "passes": "Says passes.", "flag -O1": "Says flag -O1."
+    }  # fmt: skip
+    assert {d.link for d in binary.decisions} == {"https://example.org/"}
+    assert binary.steps == {"-fno-inline": "Says pass -fno-inline."}

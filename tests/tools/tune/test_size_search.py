@@ -4,14 +4,17 @@
 import math
 import random
 import tempfile
+import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.tune import Allowance, Journal, SizeSearch, State, Tried, Work
 
 BYTES = {"start": 0, "good": -10, "better": -20, "bad": 5, "idle": 0, "broken": math.inf}
@@ -182,3 +185,65 @@ def test_a_stopped_search_is_never_better_than_a_longer_one(
             )
             costs.append(SizeSearch(words, allowance, journal).run().cost)
     assert costs[1] <= costs[0]
+
+
+@given(st.integers(0, 100), st.lists(st.integers(0, 60), min_size=1, max_size=5))
+def test_no_more_is_taken_than_there_is(total: int, wishes: list[int]) -> None:
+    allowance = Allowance(compilations=total)
+    taken = 0
+    for wish in wishes:
+        taken += len(allowance.take([None] * wish))
+        assert allowance.compilations_left == total - taken
+    assert taken <= total
+    assert allowance.is_over == (taken == total)
+
+
+def test_time_runs_from_the_beginning_of_the_work() -> None:
+    allowance = Allowance(seconds=0.05)
+    time.sleep(0.06)
+    assert not allowance.is_over
+    allowance.begin()
+    time.sleep(0.06)
+    assert allowance.is_over
+    assert allowance.seconds_left == 0
+
+
+def test_the_caller_can_stop_it() -> None:
+    stopped = False
+    allowance = Allowance(seconds=100, is_stopped=lambda: stopped)
+    assert not allowance.is_over
+    stopped = True
+    assert allowance.is_over
+
+
+@pytest.mark.parametrize("bounds", [{}, {"seconds": -1}, {"compilations": -1}])
+def test_bounds_without_sense_are_refused(bounds: dict[str, int]) -> None:
+    with pytest.raises(InvalidParameterError, match=r"needs a limit|at least 0"):
+        Allowance(seconds=bounds.get("seconds"), compilations=bounds.get("compilations"))
+
+
+def test_tried_candidates_are_read_back(tmp_path: Path) -> None:
+    first = Journal(tmp_path / "tried.jsonl", "key")
+    first.add("stage", Tried(("a", "b"), 12.0))
+    first.add("stage", Tried((), math.inf))
+    again = Journal(tmp_path / "tried.jsonl", "key")
+    assert list(again.iterate_tried()) == [Tried(("a", "b"), 12.0), Tried((), math.inf)]
+    assert again.cost(("a", "b")) == 12.0
+    assert again.cost(("b",)) is None
+
+
+def test_another_program_has_its_own_journal(tmp_path: Path) -> None:
+    Journal(tmp_path / "tried.jsonl", "one").add("stage", Tried(("a",), 1.0))
+    assert list(Journal(tmp_path / "tried.jsonl", "two").iterate_tried()) == []
+
+
+def test_a_line_that_was_cut_off_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "tried.jsonl"
+    journal = Journal(path, "key")
+    journal.add("stage", Tried(("a",), 1.0))
+    journal.add("stage", Tried(("b",), 2.0))
+    path.write_bytes(path.read_bytes()[:-5])
+    again = Journal(path, "key")
+    assert list(again.iterate_tried()) == [Tried(("a",), 1.0)]
+    again.add("stage", Tried(("c",), 3.0))
+    assert len(list(Journal(path, "key").iterate_tried())) == 2

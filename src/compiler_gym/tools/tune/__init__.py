@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune.allowance import Allowance
     from compiler_gym.tools.tune.applying import apply_plan, driver_facts, list_changed_sources
     from compiler_gym.tools.tune.difference import (
         BinaryDifference,
@@ -26,11 +25,9 @@ if TYPE_CHECKING:
         compare_plans,
         read_tuned,
     )
-    from compiler_gym.tools.tune.goal import Goal
+    from compiler_gym.tools.tune.goal import Goal, Measure, columns
     from compiler_gym.tools.tune.handing_over import Result
-    from compiler_gym.tools.tune.html import render_page
     from compiler_gym.tools.tune.job import TuningJob, TuningWatcher
-    from compiler_gym.tools.tune.journal import JOURNAL, Journal, Tried
     from compiler_gym.tools.tune.layout import (
         FILE_MEANINGS,
         LAYOUT,
@@ -41,13 +38,11 @@ if TYPE_CHECKING:
         choose_unwinding,
         is_requested,
     )
-    from compiler_gym.tools.tune.meaning import Meaning
-    from compiler_gym.tools.tune.measure import Measure, columns
-    from compiler_gym.tools.tune.measuring import RunCommand
     from compiler_gym.tools.tune.plan import (
         PLAN_FILE,
         BinaryPlan,
         BuildPlan,
+        Meaning,
         SourceFile,
         list_sources,
         write_plan,
@@ -67,9 +62,18 @@ if TYPE_CHECKING:
         recipe_for,
         recipe_named,
     )
-    from compiler_gym.tools.tune.report import write_report
+    from compiler_gym.tools.tune.report import render_page, write_report
     from compiler_gym.tools.tune.request import Request
-    from compiler_gym.tools.tune.size_search import SizeSearch, State, Work
+    from compiler_gym.tools.tune.runs import RunCommand
+    from compiler_gym.tools.tune.size_search import (
+        JOURNAL,
+        Allowance,
+        Journal,
+        SizeSearch,
+        State,
+        Tried,
+        Work,
+    )
     from compiler_gym.tools.tune.summary import (
         BinarySummary,
         ReportedDecision,
@@ -83,8 +87,8 @@ if TYPE_CHECKING:
         Tuner,
         TuningSubject,
         require_honoured,
+        tuner_named,
     )
-    from compiler_gym.tools.tune.tuners import tuner_named
 
 __all__ = [
     "FILE_MEANINGS",

@@ -15,13 +15,10 @@ from compiler_gym.errors import CompilerGymError
 from compiler_gym.files import cache_path, scratch_directory
 from compiler_gym.sandbox import build_variables
 from compiler_gym.tools.tune.builds import Binary, Unit, list_inputs, list_objects, with_own_debug
-from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.measure import Measure
-from compiler_gym.tools.tune.measuring import put
+from compiler_gym.tools.tune.goal import Goal, Measure
 from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan, list_sources
+from compiler_gym.tools.tune.runs import put
 from compiler_gym.tools.tune.tuner import Tuner
-
-__all__ = ["apply_plan", "driver_facts", "list_changed_sources"]
 
 _SHOWN = 3
 _END = b"\0"

@@ -7,10 +7,8 @@ A result looks better than it is in the run that it was tuned for.
 import time
 from dataclasses import replace
 
-from compiler_gym.tools.tune.comparing import FEWEST_CONFIRMING, as_speed, compare_in_turns
+from compiler_gym.tools.tune.runs import FEWEST_CONFIRMING, as_speed, compare_in_turns
 from compiler_gym.tools.tune.tuner import Found, TuningSubject
-
-__all__ = ["confirm_result"]
 
 _ROUNDS = 10
 _PREFIX = "confirm_"

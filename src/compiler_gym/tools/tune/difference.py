@@ -9,11 +9,9 @@ from typing import Any
 import msgspec
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune.measure import Measure
+from compiler_gym.tools.tune.goal import Measure
 from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.reading import read_plan
-
-__all__ = ["BinaryDifference", "PlanDifference", "compare_plans", "read_tuned"]
 
 _TUNED = "tuned"
 

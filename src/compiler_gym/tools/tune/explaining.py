@@ -16,8 +16,6 @@ from compiler_gym.errors import CompilerGymError
 from compiler_gym.tools.tune.builds import LinkedFunction, read_linked_functions
 from compiler_gym.tools.tune.tuner import Found, FunctionSize, Tuner, TuningSubject
 
-__all__ = ["explain_result", "measure_gains", "sizes_by_function"]
-
 _MOST = 16
 """The number of decisions that are measured; a plan lists the most important ones first."""
 _SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Write the results of a tuning to the output folder: binaries, plans and scripts."""
+"""Write the results of a tuning to the output folder: binaries, plans, scripts and debug files.
+
+For debug information, a plan is built once more with ``-g``. The code must be the same as that of
+the tested binary; if debug information changes it, no debug file is written.
+"""
 
 import hashlib
 import os
@@ -9,19 +13,28 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from compiler_gym.files import write_whole
+from compiler_gym.builds import read_code
+from compiler_gym.errors import ProjectError
+from compiler_gym.files import scratch_directory, write_whole
 from compiler_gym.sandbox import build_variables
-from compiler_gym.tools.tune.builds import Binary, shell_comment
-from compiler_gym.tools.tune.debugging import debug_script, write_debug
-from compiler_gym.tools.tune.measuring import put
+from compiler_gym.tools.tune.builds import (
+    Binary,
+    debug_name,
+    run_command,
+    shell_comment,
+    shell_text,
+    split_commands,
+    with_debug,
+)
 from compiler_gym.tools.tune.plan import PLAN_FILE, BinaryPlan, BuildPlan, write_plan
 from compiler_gym.tools.tune.reading import PROFILES
 from compiler_gym.tools.tune.request import Request
+from compiler_gym.tools.tune.runs import put
 from compiler_gym.tools.tune.tuner import Found, Tuner
 from compiler_gym.version import __version__
 
-__all__ = ["HandOver", "Result", "folder_name"]
-
+_OUT = "/@OUT@"
+"""A placeholder for the output folder of the script until all arguments are quoted."""
 _LONGEST_NAME = 80
 _SCRIPT = """#!/bin/sh
 # Rebuilds the tuned binaries with the compiler's own tools.
@@ -43,6 +56,34 @@ HERE=$(cd -- "$(dirname -- "$0")" && pwd -P)
 SOURCE_DATE_EPOCH={date}
 export SOURCE_DATE_EPOCH
 """
+
+
+def write_debug(tuner: Tuner, binary: Binary, plan: BinaryPlan, target: Path, jobs: int) -> str:
+    """Write the debug file of `target`, built with `plan`; return the reason if that fails."""
+    with scratch_directory("tuning") as folder:
+        scratch = Path(folder)
+        stripped = scratch / target.name
+        try:
+            built = tuner.build(with_debug(binary), plan, scratch / "built", jobs=jobs)
+            if read_code(built) != read_code(target):
+                return (
+                    f"{binary.name} has no debug file: -g would change its code, which was tested "
+                    "without -g"
+                )
+            for words in split_commands(built, stripped):
+                run_command(words, scratch)
+        except ProjectError as error:
+            return f"{binary.name} has no debug file: {error}"
+        put(Path(debug_name(str(stripped))), Path(debug_name(str(target))))
+        put(stripped, target)
+    return ""
+
+
+def debug_script(tuner: Tuner, binary: Binary, plan: BinaryPlan) -> str:
+    """Return the script lines that produce both files; see `Tuner.script`."""
+    path = Path(_OUT) / binary.name
+    lines = [shell_text(words, {_OUT: "OUT"}) for words in split_commands(path, path)]
+    return "\n".join([tuner.script(with_debug(binary), plan), *lines, ""])
 
 
 @dataclass(frozen=True, slots=True)

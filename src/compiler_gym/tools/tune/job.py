@@ -21,7 +21,6 @@ from compiler_gym.builds import measure_sizes
 from compiler_gym.errors import ProjectError
 from compiler_gym.files import write_whole
 from compiler_gym.runs import FolderLock
-from compiler_gym.tools.tune.allowance import Allowance
 from compiler_gym.tools.tune.builds import (
     Binary,
     Protection,
@@ -33,24 +32,20 @@ from compiler_gym.tools.tune.builds import (
     record_build,
     rust_variables,
 )
-from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.confirming import confirm_result
 from compiler_gym.tools.tune.difference import read_tuned
 from compiler_gym.tools.tune.explaining import explain_result
-from compiler_gym.tools.tune.goal import Goal
+from compiler_gym.tools.tune.goal import Goal, sizes_by_measure
 from compiler_gym.tools.tune.handing_over import HandOver, Result, folder_name
-from compiler_gym.tools.tune.journal import JOURNAL, Tried
-from compiler_gym.tools.tune.measure import sizes_by_measure
-from compiler_gym.tools.tune.measuring import RunCommand, RunOutcome, put, run_check
 from compiler_gym.tools.tune.plan import BinaryPlan, BuildPlan
 from compiler_gym.tools.tune.proving import Proof
 from compiler_gym.tools.tune.reading import is_plain
 from compiler_gym.tools.tune.rebuilding import find_rebuild
 from compiler_gym.tools.tune.recipes import TuningRecipe, list_shipped_recipes, recipe_for
 from compiler_gym.tools.tune.request import Request
+from compiler_gym.tools.tune.runs import RunCommand, RunOutcome, compare_in_turns, put, run_check
+from compiler_gym.tools.tune.size_search import JOURNAL, Allowance, Tried
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
-
-__all__ = ["TuningJob", "TuningWatcher"]
 
 _MARKER = "tuning.json"
 _ROUNDS = 10

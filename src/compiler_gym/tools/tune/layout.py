@@ -15,17 +15,6 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.files import read_regular
 from compiler_gym.tools.tune.builds import Binary
 
-__all__ = [
-    "FILE_MEANINGS",
-    "LAYOUT",
-    "NO_UNWINDING",
-    "PACKED",
-    "can_pack",
-    "choose_layout",
-    "choose_unwinding",
-    "is_requested",
-]
-
 PACKED = "-Wl,-z,pack-relative-relocs"
 """The flag that packs relocations."""
 LAYOUT = {

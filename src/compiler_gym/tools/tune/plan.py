@@ -16,17 +16,7 @@ import tomli_w
 from compiler_gym.errors import PlanError
 from compiler_gym.files import hash_file, write_whole
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.measure import Measure
-
-__all__ = [
-    "PLAN_FILE",
-    "VERSION",
-    "BinaryPlan",
-    "BuildPlan",
-    "SourceFile",
-    "list_sources",
-    "write_plan",
-]
+from compiler_gym.tools.tune.goal import Measure
 
 PLAN_FILE = "tuned.toml"
 """The name of the plan in the output folder of `tune`."""
@@ -158,3 +148,12 @@ def _plain(plan: BuildPlan) -> dict[str, Any]:
         for binary in binaries
     ]
     return {"version": document.pop("version"), **document, "binaries": tables}
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The meaning of one decision: a plain sentence, and a link to its documentation."""
+
+    sentence: str
+    """The sentence; empty if the decision is unknown."""
+    link: str = ""

@@ -1,24 +1,51 @@
 # SPDX-License-Identifier: MIT
 """Test a tuned binary, and revert the decisions that break it.
 
-The binary must export the same symbols and need the same libraries as the project's own build. The
-user's run must have the same exit status and output as with the project's own build, and the
-user's tests must pass. A failing decision is reverted; a bisection finds the failing pass.
+The binary must export the same symbols and need the same libraries as the project's own build:
+optimisation may drop weak symbols, such as those of inline functions, but neither a symbol that a
+source defines for others nor a library. The user's run must have the same exit status and output as
+with the project's own build, and the user's tests must pass. A failing decision is reverted; a
+bisection finds the failing pass.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from compiler_gym.builds import read_interface
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.interface import explain_difference
-from compiler_gym.tools.tune.measuring import RunOutcome, put
 from compiler_gym.tools.tune.plan import BinaryPlan
+from compiler_gym.tools.tune.runs import RunOutcome, put
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
 
-__all__ = ["Proof"]
-
+_OF_LINKERS = {
+    "_init", "_fini", "_start", "_end", "_edata", "_etext", "end", "edata", "etext", "__bss_start",
+    "__data_start", "_IO_stdin_used",
+}  # fmt: skip
+"""Symbols of linkers and of start-up files, which not every linker exports."""
+_OF_COMPILERS = ("libc.", "libm.", "libgcc_s.", "ld-linux", "libatomic.")
+"""Beginnings of the libraries that compilers add for the code that they generate."""
+_SHOWN = 3
 _PASSES = "passes"
+
+
+def explain_difference(original: Path, built: Path, *, is_library: bool) -> str:
+    """Return what `built` has lost, or added to, the interface of `original`; empty if nothing.
+
+    A program may export more, because linkers differ in that.
+    """
+    (old, old_libraries), (new, new_libraries) = map(read_interface, (original, built))
+    added = {name for name in new_libraries - old_libraries if not name.startswith(_OF_COMPILERS)}
+    found = {
+        "does not export": old - new,
+        "also exports": new - old if is_library else set[str](),
+        "also needs the library": added,
+    }
+    return "; ".join(
+        f"{verb} {', '.join(sorted(names - _OF_LINKERS)[:_SHOWN])}"
+        for verb, names in found.items()
+        if names - _OF_LINKERS
+    )
 
 
 @dataclass(frozen=True, slots=True)

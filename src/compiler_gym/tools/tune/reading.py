@@ -17,12 +17,9 @@ import msgspec
 
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.files import read_regular
-from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.measure import Measure
+from compiler_gym.tools.tune.goal import Goal, Measure
 from compiler_gym.tools.tune.plan import VERSION, BinaryPlan, BuildPlan
-from compiler_gym.tools.tune.tuners import tuner_named
-
-__all__ = ["PROFILES", "is_plain", "read_plan", "require_among", "require_nothing_in"]
+from compiler_gym.tools.tune.tuner import tuner_named
 
 PROFILES = "profiles"
 """The folder next to a plan that contains its profiles."""

@@ -18,8 +18,6 @@ from compiler_gym.tools.tune.handing_over import Result
 from compiler_gym.tools.tune.plan import PLAN_FILE
 from compiler_gym.tools.tune.request import Request
 
-__all__ = ["find_rebuild"]
-
 _MAKES = ("make", "gmake")
 _CARGO = "cargo"
 

@@ -148,7 +148,7 @@ def read_recipe(path: Path) -> TuningRecipe:
 
 def recipe_actions(name: str = "small") -> Sequence[str]:
     """Return the names of the actions with the effect of the recipe `name`."""
-    from compiler_gym.tools.tune.tuners import tuner_named
+    from compiler_gym.tools.tune.tuner import tuner_named
 
     recipe = recipe_named(name)
     return tuner_named(recipe.compiler).actions(recipe.plan)

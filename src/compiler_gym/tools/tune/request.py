@@ -19,10 +19,7 @@ from compiler_gym.options import (
     seconds_in,
     to_plain,
 )
-from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.measure import Measure
-
-__all__ = ["Request"]
+from compiler_gym.tools.tune.goal import Goal, Measure
 
 _SECONDS = 600.0
 

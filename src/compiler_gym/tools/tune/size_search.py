@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The search for the smallest binary, with any compiler.
+"""The search for the smallest binary, with its limit and its journal, for any compiler.
 
 It runs one stage after the other until its allowance is used up. No stage depends on the size of
 the allowance, so a longer search tries the same states and then more. The compiler's part defines
@@ -9,17 +9,156 @@ are judged in the order in which they began, so the result does not depend on th
 """
 
 import math
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, TypeVar
 
-from compiler_gym.tools.tune.allowance import Allowance
-from compiler_gym.tools.tune.journal import Journal, Tried
+import msgspec
 
-__all__ = ["Decisions", "SizeSearch", "State", "Work"]
+from compiler_gym.errors import CacheError, InvalidParameterError, PlanError
+from compiler_gym.files import append_line, whole_lines
+
+Item = TypeVar("Item")
+JOURNAL = "tried.jsonl"
+"""The name of the journal, in the folder of a binary."""
+
+
+class Allowance:
+    """A limit and its unused remainder. The time starts with `begin`.
+
+    >>> allowance = Allowance(compilations=10)
+    >>> allowance.take(["x"] * 12) == ["x"] * 10, allowance.is_over
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        seconds: float | None = None,
+        compilations: int | None = None,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        if seconds is None and compilations is None:
+            raise InvalidParameterError(
+                "a tuning needs a limit: give seconds, compilations or both"
+            )
+        if seconds is not None and not 0 <= seconds < math.inf:
+            raise InvalidParameterError(f"seconds must be finite and at least 0 (got {seconds})")
+        if compilations is not None and compilations < 0:
+            raise InvalidParameterError(f"compilations must be at least 0 (got {compilations})")
+        self.seconds = seconds
+        """The total time in seconds; None if only compilations count."""
+        self._end: float | None = None
+        self._left = compilations
+        self.used = 0
+        """The number of compilations used so far."""
+        self.is_stopped = is_stopped
+        """Returns True if the user wants to stop early."""
+
+    @property
+    def seconds_left(self) -> float:
+        """The remaining time in seconds; infinite if only compilations count."""
+        if self.seconds is None:
+            return math.inf
+        return self.seconds if self._end is None else max(self._end - time.monotonic(), 0.0)
+
+    @property
+    def compilations_left(self) -> int | None:
+        """The remaining compilations; None if only seconds count."""
+        return self._left
+
+    @property
+    def is_over(self) -> bool:
+        """True if the time or the compilations are used up, or the user wants to stop."""
+        return self.seconds_left <= 0 or self._left == 0 or self.is_stopped()
+
+    def begin(self) -> "Allowance":
+        """Start the time, unless it is running already."""
+        if self._end is None and self.seconds is not None:
+            self._end = time.monotonic() + self.seconds
+        return self
+
+    def take(self, items: Sequence[Item]) -> list[Item]:
+        """Return as many of `items` as compilations remain, and count them as used."""
+        taken = list(items)[: self._left] if self._left is not None else list(items)
+        self.used += len(taken)
+        if self._left is not None:
+            self._left -= len(taken)
+        return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """Decisions and their cost."""
+
+    actions: tuple[str, ...]
+    cost: float
+    """Bytes or seconds; infinite if the decisions failed."""
+
+
+class _Line(msgspec.Struct):
+    """One line of a journal."""
+
+    key: str
+    cost: float | None
+    actions: tuple[str, ...]
+
+
+class Journal:
+    """The measured states of one search, stored in a file."""
+
+    def __init__(
+        self,
+        path: Path,
+        key: str,
+        *,
+        require_possible: Callable[[tuple[str, ...]], None] = lambda actions: None,
+    ) -> None:
+        """Read the file; `require_possible` raises `PlanError` for actions that no search tries.
+
+        Journals are untrusted, as plans are.
+        """
+        self._path, self._key = path, key
+        self._costs: dict[tuple[str, ...], float] = {}
+        self._lock = threading.Lock()
+        for line in whole_lines(path):
+            try:
+                entry = msgspec.convert(line, _Line)
+            except msgspec.ValidationError:
+                continue
+            if entry.key == key:
+                try:
+                    require_possible(entry.actions)
+                except PlanError as error:
+                    raise PlanError(f"{path}: {error}, or delete that file") from error
+                self._costs[entry.actions] = math.inf if entry.cost is None else entry.cost
+
+    def cost(self, actions: tuple[str, ...]) -> float | None:
+        """Return the cost of `actions`, or None if they were not tried."""
+        return self._costs.get(actions)
+
+    def iterate_tried(self) -> Iterator[Tried]:
+        """Yield all tried states in order."""
+        for actions, cost in list(self._costs.items()):
+            yield Tried(actions, cost)
+
+    def add(self, stage: str, tried: Tried) -> None:
+        """Append one line; raise `CacheError` if it cannot be written."""
+        cost = None if math.isinf(tried.cost) else tried.cost
+        line = {"key": self._key, "stage": stage, "cost": cost, "actions": tried.actions}
+        with self._lock:
+            self._costs[tried.actions] = tried.cost
+            try:
+                append_line(self._path, line, sync=False)
+            except OSError as error:
+                raise CacheError(f"cannot write {self._path}: {error.strerror}") from error
+
 
 State = tuple[str, ...]
 """Decisions in a canonical order, so that equal states compare equal."""

@@ -10,20 +10,11 @@ import msgspec
 
 from compiler_gym.builds import function_sizes
 from compiler_gym.tools.tune.builds import bytes_by_file
+from compiler_gym.tools.tune.goal import Measure
 from compiler_gym.tools.tune.handing_over import Result
-from compiler_gym.tools.tune.meaning import Meaning
-from compiler_gym.tools.tune.measure import Measure
+from compiler_gym.tools.tune.plan import Meaning
 from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.tuner import Found, FunctionSize
-
-__all__ = [
-    "BinarySummary",
-    "ReportedDecision",
-    "SourceSize",
-    "TuningSummary",
-    "share",
-    "write_summary",
-]
 
 TUNED = "tuned"
 """The label of the tuned build among the sizes."""

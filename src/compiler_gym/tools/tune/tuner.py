@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The interface between tuning and a compiler.
+"""The interface of a compiler's part of tuning, and the tuner for a compiler's name.
 
-A tuner is specific to one compiler, but not to a project. It writes only to the subject's folder
-and raises `ProjectError` for features of a project that it does not support.
+A tuner gets one binary of a recorded build, and returns the best decisions that it found for it. It
+never changes the project. It writes only to the subject's folder and raises `ProjectError` for
+features of a project that it does not support.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,30 +11,18 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune.allowance import Allowance
+from compiler_gym.errors import ProjectError, UnknownNameError
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.goal import Goal
-from compiler_gym.tools.tune.journal import Tried
-from compiler_gym.tools.tune.meaning import Meaning
-from compiler_gym.tools.tune.measure import Measure
-from compiler_gym.tools.tune.measuring import RunCommand
-from compiler_gym.tools.tune.plan import BinaryPlan
-
-__all__ = [
-    "Found",
-    "FunctionSize",
-    "Tuner",
-    "TuningSubject",
-    "Watch",
-    "WatchRivals",
-    "require_honoured",
-]
+from compiler_gym.tools.tune.goal import Goal, Measure
+from compiler_gym.tools.tune.plan import BinaryPlan, Meaning
+from compiler_gym.tools.tune.runs import RunCommand
+from compiler_gym.tools.tune.size_search import Allowance, Tried
 
 Watch = Callable[[str, Tried], None]
 """A callback with the stage and the best result so far, in bytes or seconds."""
 WatchRivals = Callable[[Mapping[str, Path]], None]
 """A callback with the builds to compare with, the baseline last, as soon as they exist."""
+_ONLY = "llvm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +184,16 @@ def require_honoured(binary: Binary, refused: Callable[[Unit], Sequence[str]]) -
                 f"{unit.source.name} is compiled with {' '.join(flags)}, which a plan does "
                 "not support: build the project without"
             )
+
+
+def tuner_named(name: str | None) -> Tuner:
+    """Return the tuner for the compiler `name`, which may include a version.
+
+    None selects the default. Raises `UnknownNameError` for any other compiler.
+    """
+    from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
+
+    if name is None or name.partition(" ")[0] == _ONLY:
+        return LlvmTuner()
+    other = "; GCC is available as the environment gcc-v0" if "gcc" in Path(name).name else ""
+    raise UnknownNameError(f"no tuner for the compiler {name!r}: use {_ONLY}{other}")

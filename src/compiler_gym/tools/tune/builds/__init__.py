@@ -15,11 +15,13 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym.tools.tune.builds._compiled_driver import find_compiled_driver
-    from compiler_gym.tools.tune.builds.asked import build_asked
     from compiler_gym.tools.tune.builds.binaries import (
         Binary,
+        Input,
+        Unit,
         find_binaries,
         list_inputs,
+        list_linked_files,
         list_objects,
     )
     from compiler_gym.tools.tune.builds.configured import configuring
@@ -35,8 +37,6 @@ if TYPE_CHECKING:
         map_beside,
         read_linked_functions,
     )
-    from compiler_gym.tools.tune.builds.linked_files import Input, Unit, list_linked_files
-    from compiler_gym.tools.tune.builds.protecting import Protection
     from compiler_gym.tools.tune.builds.recording import (
         WATCH,
         Event,
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
         name_objects,
         run_command,
     )
-    from compiler_gym.tools.tune.builds.shell import shell_comment, shell_text
-    from compiler_gym.tools.tune.builds.tree import copy_tree, digest_files
+    from compiler_gym.tools.tune.builds.shell import build_asked, shell_comment, shell_text
+    from compiler_gym.tools.tune.builds.tree import Protection, copy_tree, digest_files
 
 __all__ = [
     "WATCH",

@@ -8,8 +8,6 @@ import os
 import shutil
 import sys
 
-__all__ = ["find_compiled_driver"]
-
 
 def find_compiled_driver(verb: str) -> str:
     """Return the path of the driver for C (``cc``) or C++ (``cxx``); exit if it is missing."""

@@ -16,8 +16,6 @@ import msgspec
 
 from compiler_gym.errors import ProjectError
 
-__all__ = ["adapt_configured", "configuring", "is_generated", "require_sources_in"]
-
 _CACHE, _MESON, _STATUS = "CMakeCache.txt", "meson-private", "config.status"
 _FOLDERS = {"CMakeFiles", _MESON, "meson-info", "meson-logs"}
 _FILES = {".ninja_log", ".ninja_deps", "cmake_install.cmake", "CTestTestfile.cmake"}

@@ -14,8 +14,6 @@ from compiler_gym.builds import CompilerCommand
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds.binaries import Binary, Unit
 
-__all__ = ["debug_name", "split_commands", "with_debug", "with_own_debug"]
-
 _TOOL = "objcopy"
 
 

@@ -9,13 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = [
-    "LinkedFunction",
-    "bytes_by_file",
-    "map_beside",
-    "read_linked_functions",
-]
-
 _OUTPUT, _INPUT, _SYMBOL = 0, 8, 16
 """The indentation in lld's maps of an output section, an input section and a symbol."""
 

@@ -18,16 +18,6 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.files import lines
 from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
 
-__all__ = [
-    "WATCH",
-    "Event",
-    "Recording",
-    "compiler_variable",
-    "record_build",
-    "rust_variables",
-    "stand_in",
-]
-
 WATCH = Path(SCRIPT)
 """The script that stands in for a compiler."""
 

@@ -17,10 +17,7 @@ from pathlib import Path
 from compiler_gym.builds import is_listed, is_thin_archive, iterate_arguments
 from compiler_gym.errors import ProjectError
 from compiler_gym.sandbox import Printed, build_variables
-from compiler_gym.tools.tune.builds.binaries import Binary
-from compiler_gym.tools.tune.builds.linked_files import Input, Place, Unit
-
-__all__ = ["Driver", "Exchange", "Step", "exchange_files", "name_objects", "run_command"]
+from compiler_gym.tools.tune.builds.binaries import Binary, Input, Place, Unit
 
 _LITTLE = 1 << 20
 """Free space in bytes below which a full disk may be the cause of a failure."""

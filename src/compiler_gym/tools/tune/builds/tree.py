@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Copy the tree of a project without the objects that a build generates.
+"""Copy the tree of a project without the objects that a build generates, and protect the project.
 
 With its objects, ``make`` would not compile anything. Programs and archives are copied: they are
 linked again because objects are newer, and some are data of the project's tests. Files under
-version control are copied, too.
+version control are copied, too. Makefiles may contain absolute paths: if bubblewrap works, the
+project is read-only while a command runs in the copy; otherwise changes are detected afterwards.
+This is not a sandbox.
 """
 
 import os
 import shutil
 import stat
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from compiler_gym.builds import RELOCATABLE, is_archive, is_bitcode, is_elf
@@ -23,8 +28,6 @@ from compiler_gym.tools.tune.builds.configured import (
     require_sources_in,
 )
 
-__all__ = ["copy_tree", "digest_files", "stamp_files"]
-
 _VERSIONS = {".git", ".hg", ".svn"}
 _LEFT_OUT = {*_VERSIONS, "__pycache__", ".libs", ".deps"}
 _LIBTOOL = {".lo", ".la"}
@@ -32,6 +35,7 @@ _OF_CARGO = ".rustc_info.json"
 """A file in the folder that cargo builds in."""
 _X86_64 = 62
 _HEADER_BYTES = 20
+_SECONDS = 20.0
 
 
 def copy_tree(source: Path, target: Path, *, leave_out: Iterable[Path] = ()) -> None:
@@ -187,3 +191,66 @@ def _reason(error: OSError | shutil.Error) -> str:
     if isinstance(error, shutil.Error) and isinstance(failed, list):
         return str(failed[0][-1])  # pyright: ignore[reportUnknownArgumentType]  # untyped in shutil
     return error.strerror or str(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """The protection of one folder while commands run that must not change it."""
+
+    folder: Path
+    writable: tuple[Path, ...]
+    """Paths that stay writable, even inside the folder."""
+    before: dict[str, tuple[int, ...]]
+    """The stamps of all files before."""
+
+    @classmethod
+    def of(cls, folder: Path, writable: Iterable[Path]) -> "Protection":
+        """Return the protection of `folder` in its current state."""
+        homes = (os.environ.get("HOME", "/"), tempfile.gettempdir())
+        paths = tuple(path.resolve() for path in (*writable, *map(Path, homes)))
+        return cls(folder, paths, stamp_files(folder, leave_out=paths))
+
+    def wrap(self, words: Sequence[str]) -> list[str]:
+        """Return a command that runs `words` with the folder read-only, if that is possible."""
+        folder = self.folder.resolve()
+        tool = _tool()
+        if tool is None or folder in (*self.writable, Path("/")):
+            return list(words)
+        binds = ["--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder)]
+        for path in self.writable:
+            if path.is_relative_to(folder) and path.exists():
+                binds += ["--bind", str(path), str(path)]
+        return [tool, *binds, "--", *words]
+
+    def list_changed(self) -> list[str]:
+        """Return the changed files of the folder, except those that we print to."""
+        after = stamp_files(self.folder, leave_out=self.writable)
+        names = self.before.keys() | after.keys()
+        printed = {os.fstat(stream).st_ino for stream in (1, 2) if _is_open(stream)}
+        changed = (name for name in names if self.before.get(name) != after.get(name))
+        return sorted(name for name in changed if after.get(name, (0,))[0] not in printed)
+
+
+def _is_open(stream: int) -> bool:
+    try:
+        os.fstat(stream)
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _tool() -> str | None:
+    """Return the path of bubblewrap, if it can make a folder read-only."""
+    tool = shutil.which("bwrap")
+    if tool is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        words = [tool, "--dev-bind", "/", "/", "--ro-bind", folder, folder, "--"]
+        words += ["sh", "-c", ': > "$0/x"', folder]
+        try:
+            result = subprocess.run(words, capture_output=True, timeout=_SECONDS, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        message = result.stderr.decode(errors="replace")
+        return tool if result.returncode and "Read-only file system" in message else None

@@ -20,7 +20,7 @@ COMMANDS = {
         },
         {
             "--goal": "compiler_gym.tools.tune.goal:Goal",
-            "--measure": "compiler_gym.tools.tune.measure:Measure",
+            "--measure": "compiler_gym.tools.tune.goal:Measure",
             "--recipe": _RECIPES,
         },
         topic=Topic.BUILDS,

@@ -20,8 +20,6 @@ from compiler_gym.cli.kit.output import (
 if TYPE_CHECKING:
     from compiler_gym.tools.tune import TuningRecipe
 
-__all__ = ["recipe"]
-
 
 class _Action(StrEnum):
     LIST = "list"

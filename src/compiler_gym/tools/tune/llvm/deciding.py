@@ -16,28 +16,6 @@ from compiler_gym.errors import PlanError
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.tune import BinaryPlan, State
 
-__all__ = [
-    "BASE",
-    "DEFAULT_PASSES",
-    "FLAG",
-    "LATE",
-    "LINKER",
-    "PLUG_IN",
-    "SAVINGS",
-    "SPACE",
-    "UNSAFE",
-    "choices",
-    "items",
-    "make_plan",
-    "make_state",
-    "of_modules",
-    "order_actions",
-    "split",
-    "with_action",
-    "without",
-    "without_outliner",
-]  # fmt: skip
-
 SPACE = "PassesAndCodegen"
 """The action space that the search uses."""
 DEFAULT_PASSES = "default<Oz>"

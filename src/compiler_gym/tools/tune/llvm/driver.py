@@ -7,7 +7,7 @@ The compiled driver compiles and links for a recipe or a policy with these optio
 from collections.abc import Iterable
 from pathlib import Path
 
-from compiler_gym.envs.llvm.programs import record
+from compiler_gym.envs.llvm.programs import record as record
 from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune.layout import PACKED
@@ -18,8 +18,6 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
     find_linker,
 )
 from compiler_gym.tools.tune.plan import BinaryPlan
-
-__all__ = ["COMMANDS", "CXX_COMMANDS", "INSTALL", "describe_plan", "record"]
 
 COMMANDS = (tool_name("clang"), "clang", "cc")
 """The commands that compile C, the preferred one first."""

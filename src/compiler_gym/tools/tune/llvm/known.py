@@ -13,8 +13,6 @@ from compiler_gym.tools.tune import PACKED, BinaryPlan, Goal, Kind, SourceFile, 
 from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
 
-__all__ = ["list_known_plans"]
-
 _FRAMED = (FRAMES, LEAVES)
 
 

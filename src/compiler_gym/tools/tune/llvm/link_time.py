@@ -12,8 +12,6 @@ from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Unit
 from compiler_gym.tools.tune.llvm.linking import Linker, late_flags, link_time_flags
 
-__all__ = ["build_plan", "build_plans"]
-
 
 def build_plan(linker: Linker, plan: BinaryPlan) -> Path:
     """Return the stripped binary of `plan`.

@@ -32,33 +32,6 @@ from compiler_gym.tools.tune.builds import (
 from compiler_gym.tools.tune.builds import run_command as run
 from compiler_gym.tools.tune.llvm.size_plugin import load_words, with_settings
 
-__all__ = [
-    "FAST",
-    "FOLDING",
-    "FRAMES",
-    "FRONT_END_FLAGS",
-    "LEAVES",
-    "LLD_LAYOUT",
-    "PROGRAM",
-    "QUIET",
-    "SAMPLED",
-    "SMALL",
-    "TAILS",
-    "Linker",
-    "choose_front_end_flags",
-    "choose_lld_layout",
-    "compile_words",
-    "frame_words",
-    "late_flags",
-    "link_time_flags",
-    "link_words",
-    "list_functions",
-    "list_refused_flags",
-    "plain_words",
-    "profile_flags",
-    "run",
-]
-
 FOLDING = ("-Wl,--icf=safe",)
 """Linker flags that fold identical functions. ``--gc-sections`` is left to the build: it would
 remove what ``__attribute__((used))`` keeps, and saves 0.15 % after link-time optimisation."""

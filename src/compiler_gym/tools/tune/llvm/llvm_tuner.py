@@ -62,8 +62,6 @@ from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.speed import FAIR_FAST, ProfileTrial
 from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 
-__all__ = ["LlvmTuner"]
-
 FAIR = "clang -Oz -flto, --icf=safe"
 FAIR_PACKED = f"{FAIR}, packed"
 """The fair rival with packed relocations, if they may be packed."""

@@ -27,8 +27,6 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
 )
 from compiler_gym.tools.tune.llvm.whole import Whole
 
-__all__ = ["SECTIONS", "LlvmMaker", "code_words"]
-
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 """Allow the linker to discard and fold individual functions."""
 _NO_OPTION = "relocation-model"

@@ -12,8 +12,6 @@ from compiler_gym.envs.llvm.toolchain import CLEAR
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.tune import FILE_MEANINGS, Meaning
 
-__all__ = ["meaning"]
-
 _PASSES = "https://llvm.org/docs/Passes.html"
 _LLC = "https://llvm.org/docs/CommandGuide/llc.html"
 _PGO = "https://clang.llvm.org/docs/UsersManual.html#profile-guided-optimization"

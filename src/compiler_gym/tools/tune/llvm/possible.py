@@ -41,8 +41,6 @@ from compiler_gym.tools.tune.llvm.linking import (
 )
 from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, is_rule
 
-__all__ = ["require_possible", "require_tried"]
-
 _SCOPE = re.compile(r"internalize<preserve-gv=[^\s;<>,]+(;preserve-gv=[^\s;<>,]+)*>")
 _SCOPE_EMPTY = ""
 _FLAGS = (*FRONT_END_FLAGS, NO_UNWINDING)

@@ -17,8 +17,6 @@ from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import RunCommand
 from compiler_gym.tools.tune.llvm.linking import SAMPLED, Linker, profile_flags, run
 
-__all__ = ["Profiler"]
-
 _INDEXED, _RAW, _PERF = b"\xfflprofi\x81", b"\x81rforpl\xff", b"PERFILE2"
 """The first bytes of indexed profiles, of raw profiles and of perf's records."""
 _TRAINED, _GIVEN = "training", "given"

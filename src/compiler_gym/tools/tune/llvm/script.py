@@ -38,8 +38,6 @@ from compiler_gym.tools.tune.llvm.size_plugin import (
 )
 from compiler_gym.tools.tune.llvm.whole import FRONT_END
 
-__all__ = ["write_script"]
-
 _OUT = "/@OUT@"
 """Placeholder for the output folder until all arguments are quoted."""
 _HERE = "/@HERE@"

@@ -43,7 +43,6 @@ from compiler_gym.tools.tune.llvm.making import LlvmMaker
 if TYPE_CHECKING:
     from compiler_gym.search import Improvement, SearchProgress
 
-__all__ = ["SizeDecisions"]
 
 _REWARD = "ObjectTextSizeBytes"
 _STEP_SECONDS = 120.0

@@ -22,27 +22,8 @@ from compiler_gym.errors import BenchmarkInitError, MinimizationError, PlanError
 from compiler_gym.files import hash_file, scratch_directory
 from compiler_gym.registration import ExternalTool
 from compiler_gym.tools.tune.builds import run_command
-from compiler_gym.tools.tune.measuring import run_check
 from compiler_gym.tools.tune.plan import BinaryPlan
-
-__all__ = [
-    "PLUGIN",
-    "PLUGIN_VARIABLE",
-    "describe_loading",
-    "explain_problem",
-    "external_tools",
-    "find_linker",
-    "find_plugin",
-    "find_rewrite",
-    "is_rule",
-    "load_words",
-    "plugin_hash",
-    "read_counts",
-    "reduce_build",
-    "run_and_list_rules",
-    "with_settings",
-    "without_plugin",
-]
+from compiler_gym.tools.tune.runs import run_check
 
 PLUGIN = "compiler_gym_size 1"
 """The name and the version of the plug-in, as plans write them."""

@@ -11,13 +11,11 @@ from typing import Any
 
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import BinaryPlan, RunCommand
-from compiler_gym.tools.tune.comparing import compare_in_turns
 from compiler_gym.tools.tune.llvm.deciding import of_modules
 from compiler_gym.tools.tune.llvm.linking import Linker
 from compiler_gym.tools.tune.llvm.making import LlvmMaker
 from compiler_gym.tools.tune.llvm.whole import Whole
-
-__all__ = ["Slowdown"]
+from compiler_gym.tools.tune.runs import compare_in_turns
 
 _ROUNDS = 5
 _SECONDS = 1800.0

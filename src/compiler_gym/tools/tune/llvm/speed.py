@@ -13,13 +13,11 @@ from pathlib import Path
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Found, RunCommand, Tried, TuningSubject
-from compiler_gym.tools.tune.comparing import as_speed
 from compiler_gym.tools.tune.llvm.link_time import build_plan
 from compiler_gym.tools.tune.llvm.linking import Linker
 from compiler_gym.tools.tune.llvm.profiling import Profiler
+from compiler_gym.tools.tune.runs import as_speed
 from compiler_gym.validation import Comparison, compare_fastest
-
-__all__ = ["FAIR_FAST", "ProfileTrial"]
 
 FAIR_FAST = "clang -O3 -flto, --icf=safe"
 _OWN = "your flags"

@@ -27,8 +27,6 @@ from compiler_gym.files import scratch_directory
 from compiler_gym.tools.tune.builds import Binary, Unit, exchange_files
 from compiler_gym.tools.tune.llvm.linking import compile_words, link_words, run
 
-__all__ = ["FRONT_END", "Whole", "make_whole"]
-
 FRONT_END = ("-Oz", "-g0", "-fno-ident", "-Xclang", "-disable-llvm-passes", "-emit-llvm")
 """Flags that stop clang after the front end: unoptimised IR with the attributes of -Oz."""
 

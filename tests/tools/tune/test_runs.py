@@ -2,13 +2,18 @@
 """The user's own commands, with one binary or another in its place."""
 
 import math
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import RunCommand
-from compiler_gym.tools.tune.measuring import put, run_check
+from compiler_gym.tools.tune.runs import RunCommand, compare_in_turns, put, run_check
+
+_LOOP = """
+volatile unsigned long sum;
+int main(void) {{ for (unsigned long i = 0; i < {count}; ++i) sum += i; return 0; }}
+"""
 
 
 def script(path: Path, text: str) -> Path:
@@ -75,3 +80,26 @@ def test_all_names_of_a_file_get_the_binary(tmp_path: Path) -> None:
     (tmp_path / "app").hardlink_to(tmp_path / "app-hash")
     put(tmp_path / "tuned", tmp_path / "app")
     assert (tmp_path / "app-hash").read_text() == "tuned"
+
+
+def program(folder: Path, count: int) -> Path:
+    source, path = folder / f"{count}.c", folder / f"loop-{count}"
+    source.write_text(_LOOP.format(count=count))
+    subprocess.run(["cc", "-O1", source, "-o", path], check=True)
+    return path
+
+
+def test_the_faster_build_is_found(tmp_path: Path) -> None:
+    slow, fast = (program(tmp_path, count) for count in (60000000, 10000000))
+    run = RunCommand("./program", tmp_path, tmp_path / "program")
+    result, seconds = compare_in_turns(run, slow, fast, 5)
+    assert result.low > 1
+    assert seconds > 0
+
+
+def test_a_build_that_crashes_is_never_the_faster_one(tmp_path: Path) -> None:
+    well, broken = program(tmp_path, 10000000), tmp_path / "broken"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    run = RunCommand("./program", tmp_path, tmp_path / "program")
+    result, _ = compare_in_turns(run, well, broken, 5)
+    assert (result.speedup, result.high) == (0.0, 0.0)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Run the user's command with different binaries, and compare.
+"""Run the user's command with different binaries, and compare their speed.
 
-Runs alternate, so that a slow minute of the machine affects all binaries alike. Output and exit
-status must stay the same, unless they also differ between two runs of the original binary.
+Runs alternate and only processor time counts, so that a slow minute of the machine affects all
+binaries alike. Output and exit status must stay the same, unless they also differ between two runs
+of the original binary.
 """
 
 import hashlib
@@ -17,8 +18,7 @@ from types import MappingProxyType
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.sandbox import Printed, build_variables, run_in_own_session
-
-__all__ = ["RunCommand", "RunOutcome", "run_check"]
+from compiler_gym.validation import Comparison, compare_fastest
 
 _SECONDS = 600.0
 _SHOWN = 4000
@@ -26,6 +26,8 @@ _MOST_LOGGED = 64 << 20
 _MOST_PRINTED = 1 << 30
 _LIMIT_PASSED = 124
 """The status of tests that exceeded a limit, the same as that of ``timeout``."""
+FEWEST_CONFIRMING = 5
+"""The minimum number of rounds that confirm a result: fewer have no confidence interval."""
 
 
 class _LimitError(ProjectError):
@@ -168,3 +170,22 @@ def _run(
     return RunOutcome(
         process.status, digest.hexdigest(), process.cpu_seconds, "\n".join(filter(None, details))
     )
+
+
+def compare_in_turns(
+    run: RunCommand, baseline: Path, candidate: Path, rounds: int
+) -> tuple[Comparison, float]:
+    """Return the comparison of `candidate` with `baseline`, and the mean seconds of the latter."""
+    before, after = run.alternate([baseline, candidate], rounds)
+    return compare_fastest(before, after), sum(before) / len(before)
+
+
+def as_speed(result: Comparison, prefix: str = "") -> dict[str, float]:
+    """Return `result` as reports store it: ``speedup``, ``low`` and ``high``, after `prefix`.
+
+    Too few runs have no interval: then ``low`` and ``high`` are absent.
+    """
+    speed = {"speedup": result.speedup}
+    if math.isfinite(result.high):
+        speed |= {"low": result.low, "high": result.high}
+    return {f"{prefix}{name}": value for name, value in speed.items()}
