@@ -17,6 +17,18 @@ from statistics import fmean, median, stdev
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = [
+    "Comparison",
+    "Interval",
+    "bootstrap_interval",
+    "compare",
+    "compare_fastest",
+    "geometric_interval",
+    "geometric_mean",
+    "interval",
+    "without_outliers",
+]
+
 _TAILS = [0.025, 0.975]
 _RESAMPLES = 10_000
 _RESAMPLES_OF_ROUNDS = 400

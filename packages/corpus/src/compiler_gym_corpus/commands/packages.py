@@ -146,7 +146,7 @@ def _build_on_ray(
     address: str, lock: "PackageLock", builder: "PackageBuilder"
 ) -> "Iterator[PackageResult]":
     """Yield results built on a Ray cluster whose nodes share the output folder."""
-    from compiler_gym.tools.learn.integrations.ray import spread_tasks
+    from compiler_gym.tools.learn.integrations import spread_tasks
     from compiler_gym_corpus.packages import split_packages
 
     finished, pending = split_packages(lock, builder)

@@ -11,7 +11,7 @@ from compiler_gym.cli.kit.options import CompilerName, SandboxName
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.cli.kit.programs import files_below
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.learn.commands.leaderboard import print_outcome, show_metrics
+from compiler_gym.tools.learn.commands import print_outcome, show_metrics
 
 if TYPE_CHECKING:
     from compiler_gym.tools.learn.leaderboard import Evaluation, LeaderboardTask, Outcome

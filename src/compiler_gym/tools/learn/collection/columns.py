@@ -25,17 +25,6 @@ from compiler_gym.spaces import Sequence as SequenceSpace
 from compiler_gym.version import install_hint
 from compiler_gym.wrappers import EpisodeRecord, StepRecord, write_json_text
 
-__all__ = [
-    "NEXT_STATE",
-    "STATE",
-    "CollectedRows",
-    "Field",
-    "Layout",
-    "NamedStep",
-    "arrow",
-    "json_text",
-]
-
 _METADATA = b"compiler_gym"
 _STEP = (
     ("run", "int64"), ("episode", "int32"), ("step", "int32"), ("benchmark", "string"),

@@ -46,8 +46,6 @@ from compiler_gym.tools.learn.leaderboard import (
 from compiler_gym.tools.learn.policies import RecordedSearch, find_policy
 from compiler_gym.wrappers import EpisodeRecord
 
-__all__ = ["Player", "make_environment", "make_seed", "policy_digest", "settle_options"]
-
 _MOST_PROGRAMS = 1_000_000
 """The most programs to take from an endless dataset."""
 

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Commands that collect transitions and manage leaderboards."""
 
-from compiler_gym.cli.kit.rows import Row, Topic
+from typing import TYPE_CHECKING
 
-__all__ = ["COMMANDS"]
+from compiler_gym.cli.kit.rows import Row, Topic
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.learn.commands.leaderboard import print_outcome, show_metrics
+
+__all__ = ["COMMANDS", "print_outcome", "show_metrics"]
 
 COMMANDS = {
     "collect": Row(
@@ -19,3 +25,5 @@ COMMANDS = {
     ),
 }
 """The commands by name."""
+
+__getattr__ = door(__name__)

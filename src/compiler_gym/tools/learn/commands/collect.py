@@ -16,8 +16,6 @@ from compiler_gym.options import CollectOptions
 if TYPE_CHECKING:
     from compiler_gym.tools.learn.collection import CollectionProgress, CollectionSummary
 
-__all__ = ["collect"]
-
 DIFFERS = 1
 """The exit status when an episode cannot be replayed."""
 _DEFAULTS = CollectOptions()

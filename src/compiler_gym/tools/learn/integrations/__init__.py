@@ -5,7 +5,16 @@
 Stable-Baselines3, ``objective`` is a function for Optuna and Nevergrad to minimise, ``tracking``
 reports to TensorBoard, Weights & Biases and MLflow, ``transitions`` and ``minari`` store
 experience, ``torch`` loads it, ``ray`` spreads work over a cluster, and ``rllib`` trains there.
-Nothing is imported here: each module needs its own library, and names it if it is missing.
+Each module needs its own library, and names it if it is missing, so the names are loaded on use.
 """
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from compiler_gym.lazy import door
+
+if TYPE_CHECKING:
+    from compiler_gym.tools.learn.integrations.ray import spread_tasks
+
+__all__ = ["spread_tasks"]
+
+__getattr__ = door(__name__)

@@ -30,8 +30,6 @@ from compiler_gym.wrappers import (
     TimeLimit,
 )
 
-__all__ = ["Recipe", "learning_env", "learning_vec"]
-
 
 @dataclass(frozen=True, slots=True)
 class Recipe:

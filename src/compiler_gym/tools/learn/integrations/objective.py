@@ -17,8 +17,6 @@ from compiler_gym.registration import Use, default_environment, make
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import action_names
 
-__all__ = ["ObjectiveValue", "SequenceObjective"]
-
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveValue:

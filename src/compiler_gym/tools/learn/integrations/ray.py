@@ -18,16 +18,6 @@ from compiler_gym.errors import InvalidParameterError, RecordingError
 from compiler_gym.files import append_line, whole_lines, writing
 from compiler_gym.registration import Use, default_environment
 
-__all__ = [
-    "Job",
-    "Outcome",
-    "Store",
-    "evaluate_actions",
-    "run_jobs",
-    "search_program",
-    "spread_tasks",
-]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

@@ -17,8 +17,6 @@ from compiler_gym.registration import make
 from compiler_gym.tools.learn.integrations.learning import Recipe
 from compiler_gym.wrappers import RandomOrderBenchmarks
 
-__all__ = ["ENV_NAME", "ppo_config", "register_rllib_env", "rllib_env"]
-
 ENV_NAME = "compiler_gym"
 """The default name under which RLlib finds the environment."""
 

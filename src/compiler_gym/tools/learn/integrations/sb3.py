@@ -14,8 +14,6 @@ from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.vector import CompilerVectorEnv
 
-__all__ = ["as_sb3"]
-
 
 def as_sb3(vector: CompilerVectorEnv) -> Any:
     """Return `vector`, made with ``autoreset_mode="SameStep"``, as a ``VecEnv``.

@@ -7,8 +7,6 @@ from typing import Any
 from compiler_gym.cli.kit.library import library
 from compiler_gym.tools.learn.collection import Collection
 
-__all__ = ["torch_transitions"]
-
 
 def torch_transitions(
     collection: Collection,

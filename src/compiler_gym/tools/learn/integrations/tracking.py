@@ -18,15 +18,6 @@ from compiler_gym.files import append_line, writing
 from compiler_gym.runs import open_scalars
 from compiler_gym.wrappers import EpisodeStream, Lasting, StepRecord
 
-__all__ = [
-    "JsonLinesTracker",
-    "MlflowTracker",
-    "TensorBoardTracker",
-    "TrackEpisodes",
-    "Tracker",
-    "WandbTracker",
-]
-
 
 class Tracker(Protocol):
     """A receiver of metrics. All calls come from one thread, and `close` comes last."""
