@@ -82,7 +82,7 @@ ALLOWED = {
     "cli/describe.py": ({"opt"}, "how names of observations at a level end"),
     "sandbox/paths.py": ({"opt"}, "a folder of the system"),
     "compat/old_datasets.py": ({"llvm"}, DOCUMENTED),
-    "compat/old_flags.py": ({"CompilerGymV0", "llvm", "llvm-v0"}, DOCUMENTED),
+    "compat/old_scripts.py": ({"CompilerGymV0", "llvm", "llvm-v0"}, DOCUMENTED),
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
     "builds/command_line.py": ({".bc", ".ll", "llvm"}, "what the words of a command line mean"),
     "builds/elf.py": ({"gcc", "llvm"}, "what sections are called"),
@@ -113,7 +113,7 @@ ALLOWED = {
     "tools/learn/leaderboard/__init__.py": ({"llvm"}, DOCUMENTED),
     "tools/learn/leaderboard/llvm_instcount.py": ({"llvm", "llvm-v0"}, DOCUMENTED),
     "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
-    "spaces/runtime_reward.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
+    "spaces/rewards.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
     "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
     "tools/tune/proving.py": ({"gcc"}, "names of libraries"),
     "tools/sizes/estimates.py": ({"clang", "gcc"}, "what compilers write into sections"),
@@ -280,7 +280,7 @@ def test_imports_that_name_a_compiler_are_found(tmp_path: Path) -> None:
     wrong = {
         "core/env.py": ("import compiler_gym.envs.llvm", "The kernel names no compiler"),
         "core/state.py": ("import compiler_gym_gcc", "The core imports no package"),
-        "spaces/reward.py": ("import compiler_gym.tools.tune", "Imports point one way"),
+        "spaces/rewards.py": ("import compiler_gym.tools.tune", "Imports point one way"),
         "tools/learn/__init__.py": ("import compiler_gym.tools.tune", "Tools know few others"),
     }
     # Under another name, because the installed package would be found first.

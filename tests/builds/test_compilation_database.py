@@ -1,13 +1,62 @@
 # SPDX-License-Identifier: MIT
-"""Each entry gives a name, a target and a command; one that cannot be read is said."""
+"""A project's recorded commands are read, and split into arguments without a shell."""
 
 import json
+import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compiler_gym.builds import read_database
-from compiler_gym.errors import BenchmarkInitError
+from compiler_gym.builds.compilation_database import is_file_name, split_command, split_words
+from compiler_gym.errors import BenchmarkInitError, InvalidActionError
+
+
+@pytest.mark.parametrize(
+    "text", ["opt -a\nrm -rf x", "opt\r-a", "opt \0", "opt \x1b[2J", "a\u2028b"]
+)
+def test_a_command_with_a_second_line_is_refused(text: str) -> None:
+    with pytest.raises(InvalidActionError, match="remove line breaks and control characters"):
+        split_command(text)
+
+
+@pytest.mark.parametrize("text", [None, 7, ["a"], b"opt"])
+def test_an_invalid_text_is_refused(text: object) -> None:
+    with pytest.raises(InvalidActionError, match="expected a command line"):
+        split_command(text)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize(
+    "word", [";", "a;b", "&&", "|", ">x", "$(id)", "`id`", "-x", "", "a b", "#"]
+)
+def test_a_word_with_shell_syntax_is_not_a_file(word: str) -> None:
+    assert not is_file_name(word)
+
+
+@pytest.mark.parametrize("word", ["-", "input.bc", "/tmp/a-b_c/x.ll", "./a+b.bc"])
+def test_files_have_plain_names(word: str) -> None:
+    assert is_file_name(word)
+
+
+@given(st.text(st.sampled_from("ab '\"\\\t\r\n#|\u2028"), max_size=20))
+def test_words_are_those_of_shlex(text: str) -> None:
+    def attempt(split: Callable[[str], list[str]]) -> list[str] | None:
+        try:
+            return split(text)
+        except ValueError:
+            return None
+
+    assert attempt(split_words) == attempt(shlex.split)
+
+
+@pytest.mark.parametrize("piece", ["(", "'('", '"("', "\\(", '"\\""', "a\\b"])
+def test_a_long_word_is_copied_once(piece: str) -> None:
+    """A mebibyte took `shlex` half a minute, which only a hang of the test's own limit passes."""
+    text = piece * ((1 << 20) // len(piece))
+    assert len(split_words(text)) == 1
 
 
 def test_entries_give_names_targets_and_commands(tmp_path: Path) -> None:

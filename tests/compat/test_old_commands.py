@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from test_explorer.commands.test_explore import explore
 
 from compiler_gym.compat.old_commands import todays_command
+from test_explorer.commands.test_explore import explore
 from tests.command_line import Run
 
 

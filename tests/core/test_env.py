@@ -22,7 +22,7 @@ from compiler_gym.errors import (
     UnknownNameError,
 )
 from compiler_gym.testing import FakeEnv
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from tests.stand_ins import stand_in
 
 MakeEnv = Callable[..., FakeEnv]

@@ -32,9 +32,9 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 from compiler_gym.service import Limits
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 from compiler_gym.testing import FakeEnv, FakeSession, is_running, wait_until, worker_pid
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from tests.effort import examples
 from tests.stand_ins import stand_in
 

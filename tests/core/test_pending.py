@@ -19,7 +19,7 @@ from compiler_gym.errors import (
 from compiler_gym.service import WorkerConnection, exchange, finish
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from compiler_gym.vector.rows import DirectRow, Rows, VectorRow
 from compiler_gym.wrappers import Counter
 

@@ -19,7 +19,7 @@ from compiler_gym.service import (
 )
 from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.testing import FakeEnv, worker_pid
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 
 FAKE = SessionSource("compiler_gym.testing.fakes:FakeSession")
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}

@@ -53,7 +53,7 @@ def test_options_reach_the_compiler() -> None:
     [
         (SessionSource("no_such_module:Session"), "No module named 'no_such_module'"),
         (SessionSource(f"{FAKES}:NoSuchClass"), "NoSuchClass"),
-        (SessionSource("compiler_gym.testing.behaviours:BEHAVIOURS"), "is not a CompilerSession"),
+        (SessionSource("compiler_gym.testing.fakes:BEHAVIOURS"), "is not a CompilerSession"),
         (SessionSource(f"{FAKES}:FakeSession", (("refuse", "no gcc here"),)), "no gcc here"),
         (SessionSource("service.broken_sessions:Exits"), "SystemExit"),
     ],

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from compiler_gym.service import SessionSource, WorkerConnection
 from compiler_gym.service.messages import Start, Step, Stepped
 from compiler_gym.session import BenchmarkSpec
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 
 FAKE = SessionSource("compiler_gym.testing.fakes:FakeSession")
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
@@ -20,7 +20,7 @@ Open = Callable[..., WorkerConnection]
 PREAMBLE = """
 import os, signal, sys, threading, time
 from compiler_gym.testing import FakeEnv, descendants, worker_pid, wait_until, is_running
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 ACTIONS = {name: number for number, name in enumerate(BEHAVIOURS)}
 
 def make(**arguments):

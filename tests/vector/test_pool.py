@@ -8,7 +8,7 @@ import pytest
 from compiler_gym.errors import InvalidActionError, InvalidParameterError, WorkerTimeoutError
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from compiler_gym.vector import StepPool
 from compiler_gym.wrappers import TimeLimit
 

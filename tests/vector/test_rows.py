@@ -14,7 +14,7 @@ import pytest
 
 from compiler_gym.errors import ServiceIsClosed
 from compiler_gym.testing import FakeEnv, is_running, wait_until, worker_pid
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from compiler_gym.vector.rows import DirectRow, Rows, ThreadRow
 from compiler_gym.wrappers import Counter
 from tests.stand_ins import stand_in

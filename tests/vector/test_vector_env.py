@@ -32,7 +32,7 @@ from compiler_gym.service import Limits
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv, is_running, same, wait_until, worker_pid
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import Counter, RewardWrapper, TimeLimit
 from tests.stand_ins import stand_in

@@ -2,7 +2,7 @@
 """Command lines of compilers, and the files that compilers read and write.
 
 ``command_line`` reads one command of a compiler, ``compilation_database`` a file of commands,
-``archives`` lists the members of an archive, and ``elf`` measures object files and linked files.
+and ``elf`` lists the members of an archive and measures object files and linked files.
 ``watch`` is the script that stands in for a compiler in a build and records its commands.
 These modules do not depend on a compiler.
 """
@@ -12,14 +12,6 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.builds.archives import (
-        is_archive,
-        is_bitcode,
-        is_thin_archive,
-        iterate_members,
-        locate_members,
-        read_members,
-    )
     from compiler_gym.builds.command_line import (
         IR_SUFFIXES,
         RUST_OBJECT,
@@ -32,8 +24,7 @@ if TYPE_CHECKING:
         is_listed,
         iterate_arguments,
     )
-    from compiler_gym.builds.command_words import is_file_name, split_command
-    from compiler_gym.builds.compilation_database import read_database
+    from compiler_gym.builds.compilation_database import is_file_name, read_database, split_command
     from compiler_gym.builds.elf import (
         EXECUTABLE,
         RELOCATABLE,
@@ -41,13 +32,19 @@ if TYPE_CHECKING:
         Sizes,
         find_bitcode,
         function_sizes,
+        is_archive,
+        is_bitcode,
         is_elf,
         is_shared_library,
+        is_thin_archive,
+        iterate_members,
+        locate_members,
         measure_sizes,
         measure_unwinding,
         read_code,
         read_exported_symbols,
         read_interface,
+        read_members,
         read_needed_symbols,
     )
     from compiler_gym.builds.watch import SCRIPT

@@ -3,11 +3,8 @@
 
 It is above all other packages and loaded only when one of its names is used: lower packages
 export these names lazily. ``old_paths`` is the table of modules that moved, ``old_commands`` reads
-old command lines, ``connection_opts`` explains the options of the old server, and ``managing`` has
-functions on datasets that were already deprecated. ``old_datasets`` names the successors of
-removed datasets. ``old_flags`` and ``old_helpers`` are for old scripts, ``searching`` and
-``debug`` have functions of the package, and
-``type_hints`` names of types.
+old command lines, ``old_datasets`` and ``old_names`` have what stood in the package, and
+``old_scripts`` has flags and helpers of scripts.
 """
 
 from typing import TYPE_CHECKING
@@ -15,16 +12,19 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.compat.connection_opts import ConnectionOpts
-    from compiler_gym.compat.debug import (
+    from compiler_gym.compat.old_datasets import activate, deactivate, delete, require
+    from compiler_gym.compat.old_names import (
+        ActionType,
+        ConnectionOpts,
+        ObservationType,
+        RewardType,
+        StepType,
         get_debug_level,
         get_logging_level,
         logging_level_to_debug_level,
         set_debug_level,
     )
-    from compiler_gym.compat.managing import activate, deactivate, delete, require
-    from compiler_gym.compat.searching import random_search
-    from compiler_gym.compat.type_hints import ActionType, ObservationType, RewardType, StepType
+    from compiler_gym.compat.old_scripts import random_search
 
 __all__ = [
     "ActionType",

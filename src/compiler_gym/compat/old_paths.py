@@ -77,14 +77,14 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "util.download": {"": "download", "errors": "DownloadFailed TooManyRequests"},
     "util.flags": {},
-    "util.flags.benchmark_from_flags": {"compat.old_flags": "benchmark_from_flags"},
-    "util.flags.env_from_flags": {"compat.old_flags": "env_from_flags"},
-    "util.flags.episode_length": {"compat.old_flags": ""},
-    "util.flags.episodes": {"compat.old_flags": ""},
-    "util.flags.learning_rate": {"compat.old_flags": ""},
-    "util.flags.nproc": {"compat.old_flags": ""},
-    "util.flags.output_dir": {"compat.old_flags": ""},
-    "util.flags.seed": {"compat.old_flags": ""},
+    "util.flags.benchmark_from_flags": {"compat.old_scripts": "benchmark_from_flags"},
+    "util.flags.env_from_flags": {"compat.old_scripts": "env_from_flags"},
+    "util.flags.episode_length": {"compat.old_scripts": ""},
+    "util.flags.episodes": {"compat.old_scripts": ""},
+    "util.flags.learning_rate": {"compat.old_scripts": ""},
+    "util.flags.nproc": {"compat.old_scripts": ""},
+    "util.flags.output_dir": {"compat.old_scripts": ""},
+    "util.flags.seed": {"compat.old_scripts": ""},
     "util.gym_type_hints": {
         "core": "OptionalArgumentValue",
         "compat": "ActionType ObservationType RewardType StepType",
@@ -99,9 +99,9 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
         "": "cache_path site_data_path transient_cache_path",
         "files.paths": "create_user_logs_dir",
     },
-    "util.shell_format": {"compat.old_helpers": "emph indent join_cmd plural"},
-    "util.statistics": {"compat.old_helpers": "arithmetic_mean geometric_mean stdev"},
-    "util.timer": {"compat.old_helpers": "Timer humanize_duration"},
+    "util.shell_format": {"compat.old_scripts": "emph indent join_cmd plural"},
+    "util.statistics": {"compat.old_scripts": "arithmetic_mean geometric_mean stdev"},
+    "util.timer": {"compat.old_scripts": "Timer humanize_duration"},
     "util.version": {"": "__version__"},
     "views": {"core.views": "ObservationSpaceSpec ObservationView RewardView"},
     "views.observation": {"core.views": "ObservationView"},
@@ -224,7 +224,7 @@ class _Loader:
         parent, _, own = name.rpartition(".")
         sys.modules[parent].__class__ = _Parent
         if parent == f"{_PACKAGE}.util.flags":
-            importlib.import_module(f"{_PACKAGE}.compat.old_flags").define_flags(own)
+            importlib.import_module(f"{_PACKAGE}.compat.old_scripts").define_flags(own)
         if doors := _list_doors(name):
             module.__dict__["__all__"] = dir(module)
             if own in _DOCUMENTED:

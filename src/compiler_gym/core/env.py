@@ -141,7 +141,7 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
             owner = type(self).__name__
             raise InvalidParameterError(unknown_name("argument", name, names, where=owner))
         if connection_settings is not None:
-            load_named("compiler_gym.compat.connection_opts:explain")(connection_settings)
+            load_named("compiler_gym.compat.old_names:explain")(connection_settings)
         if render_mode is not None:
             rendering.require_mode(render_mode)
         self.render_mode = render_mode

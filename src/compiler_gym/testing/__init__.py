@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Test suites and fakes for adding a compiler.
 
-``suite`` contains the tests that every compiler must pass; ``session_suite`` and
-``environment_suite`` apply them to a session class and to a registered environment, and need
-pytest. ``fakes`` is a session that misbehaves on request, in one of the ways of ``behaviours``,
-``fake_environment`` is its environment, and ``processes`` finds leftover processes and files.
+``suite`` contains the tests that every compiler must pass; ``suites`` applies them to a session
+class and to a registered environment, and needs pytest. ``fakes`` is a session that misbehaves on
+request, ``fake_environment`` is its environment, and ``processes`` finds leftover processes and
+files.
 """
 
 import sys
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.testing.environment_suite import EnvironmentConformance
     from compiler_gym.testing.fake_environment import FakeEnv
     from compiler_gym.testing.fakes import FakeSession, UnforkableSession
     from compiler_gym.testing.processes import (
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
         worker_files,
         worker_pid,
     )
-    from compiler_gym.testing.session_suite import SessionConformance
     from compiler_gym.testing.suite import Suite, same
+    from compiler_gym.testing.suites import EnvironmentConformance, SessionConformance
 
 __all__ = [
     "EnvironmentConformance",
@@ -42,9 +41,7 @@ __all__ = [
 ]
 
 _fetch = door(__name__)
-_ASSERTING = tuple(
-    f"{__name__}.{module}" for module in ("environment_suite", "session_suite", "suite")
-)
+_ASSERTING = tuple(f"{__name__}.{module}" for module in ("suite", "suites"))
 
 
 def __getattr__(name: str) -> Any:

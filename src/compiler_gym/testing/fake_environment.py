@@ -11,7 +11,7 @@ from compiler_gym.core import CompilerEnv, DerivedObservation
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 
 __all__ = ["FakeEnv", "NumbersDataset"]
 

@@ -2,18 +2,26 @@
 """A fake compiler session with good and bad behaviours.
 
 Its program is a number. It tests everything around a compiler without a compiler, so it can crash,
-hang, use memory, start processes and break the contract. Never offer it to users.
+hang, use memory, start processes and break the contract. Never offer it to users. Each behaviour
+has the name of an action; many outlast the worker, and the tests check that nothing is left.
 """
 
+import ctypes
 import os
+import signal
 import struct
+import subprocess
+import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from compiler_gym.errors import (
     BenchmarkInitError,
+    CompilerFatalError,
     EnvironmentNotSupported,
     InvalidActionError,
     ObservationError,
@@ -36,9 +44,165 @@ from compiler_gym.session import (
     TextSpec,
     TupleSpec,
 )
-from compiler_gym.testing.behaviours import BEHAVIOURS, SAFE
 
-__all__ = ["FakeSession", "UnforkableSession"]
+
+def _increment(session: "FakeSession") -> None:
+    session.number += 1
+
+
+def _double(session: "FakeSession") -> None:
+    session.number = (2 * session.number) % (2**20)
+
+
+def _negate(session: "FakeSession") -> None:
+    session.number = -session.number
+
+
+def _nothing(session: "FakeSession") -> None:
+    pass
+
+
+def _end_session(session: "FakeSession") -> bool:
+    session.number += 1
+    return True
+
+
+def _segfault(session: "FakeSession") -> None:
+    ctypes.string_at(0)
+
+
+def _abort(session: "FakeSession") -> None:
+    os.abort()
+
+
+def _exit(session: "FakeSession") -> None:
+    os._exit(3)
+
+
+def _system_exit(session: "FakeSession") -> None:
+    sys.exit(3)
+
+
+def _hang(session: "FakeSession") -> None:
+    while True:
+        time.sleep(60)
+
+
+def _hang_uninterruptibly(session: "FakeSession") -> None:
+    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    _hang(session)
+
+
+def _exhaust_memory(session: "FakeSession") -> None:
+    while True:
+        session.memory.append(bytearray(64 << 20))
+
+
+def _raise(session: "FakeSession") -> None:
+    raise ZeroDivisionError("an error of the session's own")
+
+
+def _fatal(session: "FakeSession") -> None:
+    raise CompilerFatalError("the compiler gave up")
+
+
+def _fill_disk(session: "FakeSession") -> None:
+    Path("/dev/full").write_text("x")
+
+
+def _child(session: "FakeSession") -> None:
+    session.number = session.compute_in_child() + 1
+
+
+def _stuck_child(session: "FakeSession") -> None:
+    run_child(["sh", "-c", "sleep 600 & sleep 600"], timeout=600.0)
+
+
+def _impatient_child(session: "FakeSession") -> None:
+    run_child(["sh", "-c", "sleep 601 & sleep 601"], timeout=0.2)
+
+
+def _background(session: "FakeSession") -> None:
+    subprocess.Popen(["sleep", "602"])
+
+
+def _stuck_close(session: "FakeSession") -> None:
+    session.close = lambda: _hang(session)
+
+
+def _break_close(session: "FakeSession") -> None:
+    session.close = lambda: _raise(session)
+
+
+def _turn_unplain(session: "FakeSession") -> None:
+    session.number += 1
+    session.get_observation = _return_object
+
+
+def _return_object(name: str) -> object:
+    return object()
+
+
+def _overflow(session: "FakeSession") -> None:
+    session.number = 2**70
+
+
+def _compute(session: "FakeSession") -> None:
+    began = time.process_time()
+    while time.process_time() - began < 0.1:
+        session.number = session.number
+
+
+def _thread(session: "FakeSession") -> None:
+    session.number += 1
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+
+def _give_warning(session: "FakeSession") -> None:
+    session.number += 1
+    warnings.warn("careful with that number", stacklevel=1)
+
+
+def _write_file(session: "FakeSession") -> None:
+    session.write()
+
+
+SAFE: dict[str, Callable[["FakeSession"], Any]] = {
+    "add": _increment,
+    "double": _double,
+    "negate": _negate,
+    "nothing": _nothing,
+    "child": _child,
+}
+"""Actions that only compute."""
+BEHAVIOURS: dict[str, Callable[["FakeSession"], Any]] = {
+    **SAFE,
+    "end": _end_session,
+    "segfault": _segfault,
+    "abort": _abort,
+    "exit": _exit,
+    "system_exit": _system_exit,
+    "hang": _hang,
+    "hang_uninterruptibly": _hang_uninterruptibly,
+    "exhaust_memory": _exhaust_memory,
+    "raise": _raise,
+    "fatal": _fatal,
+    "fill_disk": _fill_disk,
+    "stuck_child": _stuck_child,
+    "impatient_child": _impatient_child,
+    "background": _background,
+    "stuck_close": _stuck_close,
+    "break_close": _break_close,
+    "turn_unplain": _turn_unplain,
+    "overflow": _overflow,
+    "write_file": _write_file,
+    "warn": _give_warning,
+    "work": _compute,
+    "thread": _thread,
+}
+"""The safe actions, and those that misbehave."""
+
 
 _COMPOSITE = DictSpec(
     {

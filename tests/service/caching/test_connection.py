@@ -20,7 +20,7 @@ from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.service.messages import Start, Step
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, same
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from compiler_gym.vector import CompilerVectorEnv
 from tests.effort import examples
 from tests.service.caching.conftest import session_of

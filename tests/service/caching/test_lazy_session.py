@@ -30,7 +30,7 @@ from compiler_gym.service.caching.lazy_session import LazySession, Work
 from compiler_gym.service.messages import Failed, Parameter, Start, Step, Stepped
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.testing import FakeEnv, is_running, wait_until
-from compiler_gym.testing.behaviours import BEHAVIOURS
+from compiler_gym.testing.fakes import BEHAVIOURS
 from tests.effort import examples
 from tests.service.caching.conftest import session_of
 

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
 
-from compiler_gym.builds.command_words import split_command
+from compiler_gym.builds.compilation_database import split_command
 from compiler_gym.core import (
     CompilerEnvState,
     DerivedObservation,

@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.builds.command_words import split_command
+from compiler_gym.builds.compilation_database import split_command
 from compiler_gym.envs.llvm.toolchain.commands import (
     CLEAR,
     is_llc,

@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from compiler_gym.builds.command_words import is_file_name
+from compiler_gym.builds.compilation_database import is_file_name
 from compiler_gym.errors import InvalidActionError
 
 __all__ = [

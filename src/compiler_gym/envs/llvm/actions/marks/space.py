@@ -10,7 +10,7 @@ from typing import Any, Self, SupportsIndex, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.builds.command_words import split_words
+from compiler_gym.builds.compilation_database import split_words
 from compiler_gym.envs.llvm.actions import codegen_options
 from compiler_gym.envs.llvm.actions.marks.choices import (
     BLOCK,

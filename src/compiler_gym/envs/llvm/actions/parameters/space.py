@@ -14,7 +14,7 @@ from typing import Any, cast
 import gymnasium
 import numpy as np
 
-from compiler_gym.builds.command_words import split_command
+from compiler_gym.builds.compilation_database import split_command
 from compiler_gym.envs.llvm.actions.parameters.table import (
     PARAMETERS,
     SLOTS,
