@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """A task fixes everything but the policy; what it does not say, its compiler does."""
 
+import math
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import compiler_gym
@@ -13,7 +15,9 @@ from compiler_gym.tools.learn.leaderboard import (
     TASKS,
     LeaderboardTask,
     Limit,
+    ScoredCost,
     find_task,
+    summarise,
     task_defaults,
 )
 
@@ -78,3 +82,48 @@ def test_tasks_are_found_by_name() -> None:
     assert all(find_task(name) is task for name, task in TASKS.items())
     with pytest.raises(UnknownNameError, match="no task 'x'; choose from llvm-ic-1s, llvm-ic-10s"):
         find_task("x")
+
+
+def costs(*found: float) -> list[ScoredCost]:
+    return [ScoredCost(str(i), 200, 100, value) for i, value in enumerate(found)]
+
+
+def test_the_three_metrics_are_those_of_the_definitions() -> None:
+    summary = summarise(costs(100, 50))
+    assert summary.share is not None
+    assert summary.ratio is not None
+    assert summary.saving is not None
+    assert summary.share.mean == pytest.approx(math.sqrt(1.0 * 1.5))
+    assert summary.ratio.mean == pytest.approx(math.sqrt(2))
+    assert summary.saving.mean == pytest.approx(1 - 1 / math.sqrt(2))
+    assert summary.improved == 0.5
+
+
+def test_intervals_hold_the_mean_and_repeat_themselves() -> None:
+    values = np.random.default_rng(1).uniform(60, 140, 23)
+    first, again = (summarise(costs(*values), seed=3) for _ in range(2))
+    assert first == again
+    assert first.ratio is not None
+    assert first.ratio.low < first.ratio.mean < first.ratio.high
+    # Close to the interval of a normal distribution of the logarithms.
+    logs = np.log(100 / values)
+    half = 1.96 * logs.std() / math.sqrt(len(logs))
+    assert math.log(first.ratio.high / first.ratio.mean) == pytest.approx(half, rel=0.15)
+
+
+def test_equal_results_have_no_width() -> None:
+    ratio = summarise(costs(100, 100, 100)).ratio
+    assert ratio is not None
+    assert (ratio.low, ratio.high) == (pytest.approx(1), pytest.approx(1))
+
+
+def test_a_program_that_grew_has_no_share_to_take_a_geometric_mean_of() -> None:
+    summary = summarise(costs(100, 250))
+    assert summary.share is None
+    assert summary.ratio is not None
+
+
+def test_a_baseline_that_saves_nothing_is_left_out_of_the_share() -> None:
+    summary = summarise([ScoredCost("a", 100, 100, 90), *costs(100)])
+    assert summary.share is not None
+    assert summary.share.mean == 1

@@ -66,40 +66,42 @@ def settle_options(options: CollectOptions) -> tuple[CollectOptions, str]:
     usual = {} if compiler is None else {**compiler.search_defaults, **task_defaults(compiler)}
     cost, reward = usual.get("cost", ""), usual.get("reward_space", "")
     with make_environment(options) as env:
-        costs = tuple(options.costs or ([cost] if cost in env.observation else []))
-        rewards = tuple(options.rewards or ([reward] if reward in env.reward else []))
-        names = tuple(options.benchmarks)
-        if not names:
-            raise InvalidParameterError(
-                "no programs to collect from; name a program or a dataset with --benchmarks"
-            )
-        if not options.no_hashes and env.state_observation is None:
-            raise InvalidParameterError(
-                f"{options.env} cannot hash the state of a program; collect without hashes "
-                "(--no-hashes)"
-            )
-        for name in costs:
-            spec = env.observation.spec(name)
-            if spec.space.shape != () or spec.space.dtype is None or spec.space.dtype.kind in "US":
-                raise InvalidParameterError(
-                    f"the cost {name} is not a single number; record it with --observe"
-                )
-        for name in (*options.observe, *costs):
-            env.observation.spec(name)
-        for name in rewards:
-            env.reward.spec(name)
-        datasets = {dataset.name for dataset in env.datasets.datasets()}
-        for name in map(BenchmarkUri.canonicalize, names):
-            if name not in datasets:
-                env.datasets.benchmark(name)
         settled = replace(
             options,
-            costs=costs,
-            rewards=rewards,
+            costs=tuple(options.costs or ([cost] if cost in env.observation else [])),
+            rewards=tuple(options.rewards or ([reward] if reward in env.reward else [])),
             shard_steps=options.steps_of_a_shard,
             action_space=options.action_space or space_name(env.action_space),
         )
+        _check_names(env, settled)
         return settled, env.compiler_version
+
+
+def _check_names(env: CompilerEnv, options: CollectOptions) -> None:
+    """Raise the errors of `settle_options` that depend on what `env` offers."""
+    if not options.benchmarks:
+        raise InvalidParameterError(
+            "no programs to collect from; name a program or a dataset with --benchmarks"
+        )
+    if not options.no_hashes and env.state_observation is None:
+        raise InvalidParameterError(
+            f"{options.env} cannot hash the state of a program; collect without hashes "
+            "(--no-hashes)"
+        )
+    for name in options.costs:
+        space = env.observation.spec(name).space
+        if space.shape != () or space.dtype is None or space.dtype.kind in "US":
+            raise InvalidParameterError(
+                f"the cost {name} is not a single number; record it with --observe"
+            )
+    for name in options.observe:
+        env.observation.spec(name)
+    for name in options.rewards:
+        env.reward.spec(name)
+    datasets = {dataset.name for dataset in env.datasets.datasets()}
+    for name in map(BenchmarkUri.canonicalize, options.benchmarks):
+        if name not in datasets:
+            env.datasets.benchmark(name)
 
 
 def make_seed(options: CollectOptions, run: int) -> int:

@@ -2,6 +2,7 @@
 """``compiler-gym leaderboard``: tasks, evaluations, submissions and tables."""
 
 import platform
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,10 +19,11 @@ from compiler_gym.cli.kit.output import (
     style_text,
     table,
 )
-from compiler_gym.cli.kit.state_files import program_name
+from compiler_gym.cli.kit.programs import program_name
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.learn.leaderboard import Evaluation, Outcome
+    from compiler_gym.runs import RunFolder
+    from compiler_gym.tools.learn.leaderboard import Evaluation, LeaderboardTask, Outcome
     from compiler_gym.validation import ValidationError
 
 WRONG = 1
@@ -78,7 +80,6 @@ def run(
     json: Json = False,
 ) -> None:
     """Evaluate a policy on a task and write a submission."""
-    from compiler_gym.runs import RunFolder
     from compiler_gym.tools.learn.leaderboard import (
         evaluate,
         find_policy,
@@ -86,29 +87,31 @@ def run(
         write_submission,
     )
 
-    selected = find_task(task)
-    facts = {
-        "name": name or policy,
-        "policy": policy,
-        "authors": authors,
-        "description": description,
-        "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
-    }
-    agent = find_policy(policy)
-    options: dict[str, Any] = {"programs": program or (), "watch": print_outcome}
-    if run_folder is None:
-        evaluation = evaluate(agent, selected, **options)
-    else:
-        config = {**selected.to_json(), "policy": policy, "only": program}
-        seeds = {"task": selected.seed}
-        with RunFolder.open(run_folder, "evaluation", config, seeds=seeds) as folder:
-            evaluation = evaluate(agent, selected, run=folder, **options)
+    selected, programs = find_task(task), program or ()
+    with _open_run(run_folder, selected, {"policy": policy, "only": program}) as folder:
+        evaluation = evaluate(
+            find_policy(policy), selected, programs=programs, run=folder, watch=print_outcome
+        )
     if output_dir is not None:
+        machine = f"{platform.machine()}, {platform.system()} {platform.release()}"
+        facts = {"name": name or policy, "policy": policy, "authors": authors}
+        facts |= {"description": description, "machine": machine}
         write_submission(output_dir, evaluation, facts)
     if json:
         print_json([outcome.to_json() for outcome in evaluation.outcomes])
     else:
-        _show_evaluation(evaluation, facts["name"])
+        _show_evaluation(evaluation, name or policy)
+
+
+def _open_run(
+    path: Path | None, task: "LeaderboardTask", settings: dict[str, Any]
+) -> "AbstractContextManager[RunFolder | None]":
+    from compiler_gym.runs import RunFolder
+
+    if path is None:
+        return nullcontext()
+    config = {**task.to_json(), **settings}
+    return RunFolder.open(path, "evaluation", config, seeds={"task": task.seed})
 
 
 @leaderboard.command()

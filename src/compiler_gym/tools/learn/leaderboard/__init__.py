@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Evaluate policies on fixed tasks, and verify submissions.
 
-``task`` defines a leaderboard, ``evaluation`` runs a policy on it within a limit, ``scores``
-computes the metrics, ``submission`` reads, writes, verifies and ranks results, and
-``llvm_instcount`` is the leaderboard of CompilerGym 0.2.5.
+``task`` defines a leaderboard and its metrics, ``evaluation`` runs a policy on it within a limit,
+``submission`` reads, writes, verifies and ranks results, and ``llvm_instcount`` is the leaderboard
+of CompilerGym 0.2.5.
 """
 
 from typing import TYPE_CHECKING
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         evaluate,
     )
     from compiler_gym.tools.learn.leaderboard.llvm_instcount import eval_llvm_instcount_policy
-    from compiler_gym.tools.learn.leaderboard.scores import ScoredCost, ScoreSummary, summarise
     from compiler_gym.tools.learn.leaderboard.submission import (
         Submission,
         find_submissions,
@@ -36,8 +35,11 @@ if TYPE_CHECKING:
         TASKS,
         LeaderboardTask,
         Limit,
+        ScoredCost,
+        ScoreSummary,
         addresses,
         find_task,
+        summarise,
         task_defaults,
     )
     from compiler_gym.tools.learn.policies import LevelPolicy, SearchPolicy, find_policy

@@ -31,8 +31,13 @@ from compiler_gym.datasets import BenchmarkUri
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, StateFileError
 from compiler_gym.registration import make
 from compiler_gym.runs import RunFolder
-from compiler_gym.tools.learn.leaderboard.scores import ScoredCost, ScoreSummary, summarise
-from compiler_gym.tools.learn.leaderboard.task import LeaderboardTask, Limit
+from compiler_gym.tools.learn.leaderboard.task import (
+    LeaderboardTask,
+    Limit,
+    ScoredCost,
+    ScoreSummary,
+    summarise,
+)
 from compiler_gym.wrappers import CompilerEnvWrapper
 
 Policy = Callable[..., Any]
