@@ -18,12 +18,12 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.datasets import Dataset
 from compiler_gym.registration import Compiler, compilers
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import (
+from compiler_gym.spaces import (
     BaselineReward,
     CostReward,
     NormalizedCostReward,
     Origin,
+    Reward,
 )
 from docs.characterise import slug
 from docs.codegen_page import codegen_page

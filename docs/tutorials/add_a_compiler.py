@@ -103,7 +103,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONP
 from compiler_gym import CompilerEnv
 from compiler_gym.datasets import Benchmark
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 
 program = Benchmark("benchmark://sums-v0/1", b"(a * (3 - 2) + b * (2 * 2 - 4)) * (5 - 4) + c * 1")
 env = CompilerEnv(

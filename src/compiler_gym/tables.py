@@ -200,9 +200,9 @@ def cost_rewards(costs: Iterable[Cost], **options: Any) -> "list[Reward]":
 
     Args:
         costs: The costs, from `Table.costs`.
-        **options: Further arguments of each `compiler_gym.spaces.rewards.CostReward`.
+        **options: Further arguments of each `compiler_gym.spaces.CostReward`.
     """
-    from compiler_gym.spaces.rewards import (  # loads Gymnasium, which workers must not need
+    from compiler_gym.spaces import (  # loads Gymnasium, which workers must not need
         BaselineReward,
         CostReward,
         NormalizedCostReward,

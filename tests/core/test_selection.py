@@ -17,7 +17,7 @@ from compiler_gym.core.selection import Selection
 from compiler_gym.errors import InvalidActionError, SessionNotFound, UnknownNameError
 from compiler_gym.service import SessionSource, describe_source
 from compiler_gym.session import ActionSpaceSpec, DiscreteSpec
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 from compiler_gym.testing import FakeEnv
 from tests.stand_ins import stand_in
 

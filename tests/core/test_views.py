@@ -11,7 +11,7 @@ from compiler_gym.core import ObservationSpaceSpec, ObservationView, RewardView
 from compiler_gym.errors import UnknownNameError
 from compiler_gym.session import BoxSpec, ScalarSpec, TextSpec
 from compiler_gym.session import ObservationSpaceSpec as PlainSpec
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 from compiler_gym.testing import FakeEnv
 
 MakeEnv = Callable[..., FakeEnv]

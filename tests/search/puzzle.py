@@ -19,7 +19,7 @@ from compiler_gym.session import (
     ScalarSpec,
     SequenceSpec,
 )
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 
 ACTIONS = ("open", "save", "trim", "grow", "nothing", "whole", "crash", "hang")
 OPEN, SAVE, TRIM, GROW, NOTHING, WHOLE, CRASH, HANG = range(len(ACTIONS))

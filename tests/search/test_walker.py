@@ -11,7 +11,7 @@ from compiler_gym.options import SearchOptions
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import State
 from compiler_gym.search.walker import SearchedProgram, Walker
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 from compiler_gym.testing import worker_pid
 from search.puzzle import CRASH, GROW, HANG, NOTHING, OPEN, SAVE, TRIM, make_trapped_puzzle
 

@@ -21,7 +21,7 @@ from compiler_gym.errors import CompilerGymError, InvalidActionError
 from compiler_gym.options import SearchOptions
 from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 
 __all__ = ["SearchedProgram", "Walker", "find_masks"]
 

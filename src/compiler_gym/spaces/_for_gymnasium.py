@@ -22,13 +22,12 @@ from gymnasium.spaces.utils import (
 from gymnasium.vector import utils as vector_utils
 from numpy.typing import NDArray
 
-from compiler_gym.spaces.action_space import ActionSpace
+from compiler_gym.spaces.actions import ActionSpace
 from compiler_gym.spaces.box import Box, FreeBox
 from compiler_gym.spaces.containers import Dict, Tuple
 from compiler_gym.spaces.opaque import Opaque
-from compiler_gym.spaces.permutation import Permutation
 from compiler_gym.spaces.scalar import Scalar
-from compiler_gym.spaces.sequence import Sequence
+from compiler_gym.spaces.sequence import Permutation, Sequence
 
 __all__: list[str] = []
 

@@ -6,14 +6,12 @@ from typing import Any
 
 import gymnasium
 
-from compiler_gym.spaces.action_names import action_names
-from compiler_gym.spaces.action_space import ActionSpace
+from compiler_gym.spaces.actions import ActionSpace, action_names
 from compiler_gym.spaces.box import FreeBox
+from compiler_gym.spaces.containers import SpaceSequence
 from compiler_gym.spaces.opaque import Opaque
-from compiler_gym.spaces.permutation import Permutation
 from compiler_gym.spaces.scalar import Scalar
-from compiler_gym.spaces.sequence import Sequence
-from compiler_gym.spaces.space_sequence import SpaceSequence
+from compiler_gym.spaces.sequence import Permutation, Sequence
 
 __all__ = ["space_kind"]
 

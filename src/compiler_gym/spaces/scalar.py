@@ -7,8 +7,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from compiler_gym.spaces._named import NamedSpace, refuse_masks
-from compiler_gym.spaces._plain import value_from_json
+from compiler_gym.spaces.base import NamedSpace, refuse_masks, value_from_json
 from compiler_gym.spaces.box import Box
 
 __all__ = ["Scalar"]

@@ -3,15 +3,52 @@
 
 from typing import Any, cast
 
+import gymnasium
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from compiler_gym.spaces._lengths import check_range, random_length
-from compiler_gym.spaces._named import NamedSpace
-from compiler_gym.spaces._plain import value_from_json
+from compiler_gym.spaces.base import NamedSpace, refuse_masks, value_from_json
 from compiler_gym.spaces.scalar import Scalar
 
-__all__ = ["Sequence"]
+
+def check_range(size_range: tuple[int, int | None]) -> tuple[int, int | None]:
+    """Return `size_range`, or raise ValueError if no length fits it."""
+    shortest, longest = size_range
+    if shortest < 0 or (longest is not None and longest < shortest):
+        raise ValueError(f"expected 0 <= shortest <= longest, got {size_range}")
+    return shortest, longest
+
+
+def random_length(space: Any, mask: Any, probability: Any) -> int:
+    """Return a length in ``space.size_range``: from the mask if there is one, else random.
+
+    A mask, or a probability, is ``(lengths, anything)``, as in Gymnasium's Text and Sequence:
+    one length, an array of lengths to draw from, or None.
+    """
+    if mask is not None and probability is not None:
+        raise ValueError(f"use a mask or a probability, not both: {mask!r}, {probability!r}")
+    shortest, longest = space.size_range
+    lengths = _read_mask(mask if probability is None else probability)
+    if lengths is None:
+        length = shortest + int(space.np_random.geometric(0.25)) - 1
+        return length if longest is None else min(length, longest)
+    for length in lengths:
+        if length < shortest or (longest is not None and length > longest):
+            raise gymnasium.error.Error(f"expected a length in {space.size_range}, got {length}")
+    return lengths[0] if len(lengths) == 1 else int(space.np_random.choice(lengths))
+
+
+def _read_mask(mask: Any) -> list[int] | None:
+    if mask is None:
+        return None
+    pair = cast("tuple[Any, ...] | list[Any]", mask) if isinstance(mask, (tuple, list)) else ()
+    if len(pair) == 2:
+        if pair[0] is None:
+            return None
+        lengths: NDArray[Any] = np.asarray(pair[0])
+        if lengths.dtype.kind in "iu" and lengths.ndim <= 1 and lengths.size:
+            return lengths.reshape(-1).tolist()
+    raise gymnasium.error.Error(f"expected a mask of the form (length, mask), got {mask!r}")
 
 
 class Sequence(NamedSpace):
@@ -150,3 +187,48 @@ class Sequence(NamedSpace):
         kind = {"S": "bytes", "U": "str"}.get(self.kind, str(self.dtype))
         range_ = "" if self.scalar_range is None else f", {self.scalar_range!r}"
         return f"Sequence({kind}, [{shortest}, {'inf' if longest is None else longest}]{range_})"
+
+
+class Permutation(Sequence):
+    """Each integer from ``scalar_range.min`` to ``scalar_range.max`` once, in any order.
+
+    >>> order = Permutation("loops", Scalar("loop", min=0, max=2, dtype=int))
+    >>> order
+    Permutation(0, 2)
+    >>> order.contains([2, 0, 1]), order.contains([2, 2, 1])
+    (True, False)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        scalar_range: Scalar,
+        *,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        low, high = scalar_range.min, scalar_range.max
+        if scalar_range.kind not in "iu":
+            raise TypeError(f"expected an integral scalar range, got {scalar_range!r}")
+        if low is None or high is None:
+            raise ValueError(f"expected integers with two bounds, got {scalar_range!r}")
+        self._first, self._size = int(low), int(high) - int(low) + 1
+        super().__init__(
+            name,
+            size_range=(self._size, self._size),
+            dtype=np.int64,
+            scalar_range=scalar_range,
+            seed=seed,
+        )
+        self._shape = (self._size,)
+
+    def sample(self, mask: Any = None, probability: None = None) -> NDArray[np.int64]:
+        """Return a random order; all are equally likely."""
+        refuse_masks(self, mask, probability)
+        return self._first + self.np_random.permutation(self._size)
+
+    def contains(self, x: Any) -> bool:
+        """Return whether `x` has every integer once."""
+        return super().contains(x) and len(set(map(int, x))) == self._size
+
+    def __repr__(self) -> str:
+        return f"Permutation({self._first}, {self._first + self._size - 1})"

@@ -13,8 +13,6 @@ from compiler_gym.errors import UnknownNameError
 from compiler_gym.service import SessionSource
 from compiler_gym.spaces import CostReward
 
-__all__ = ["FakeEnv", "NumbersDataset"]
-
 
 class NumbersDataset(Dataset):
     """A dataset in which ``benchmark://fake-v0/N`` is the program `N`; it lists 0 to 9."""

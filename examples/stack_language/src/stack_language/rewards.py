@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What can be earned: instructions and cycles saved."""
 
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import CostReward, NormalizedCostReward
+from compiler_gym.spaces import CostReward, NormalizedCostReward, Reward
 
 __all__ = ["make_rewards"]
 

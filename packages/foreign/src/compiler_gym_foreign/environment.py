@@ -10,7 +10,7 @@ from compiler_gym.datasets import Dataset, FilesDataset
 from compiler_gym.errors import InvalidParameterError, PluginError
 from compiler_gym.service import SessionSource, describe_source
 from compiler_gym.session import ObservationSpec, ScalarSpec
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 from compiler_gym_foreign.declaration import Dialect, Plugin, RewardRow, read_plugin
 from compiler_gym_foreign.model_runner import runner_source
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every cost has its rewards, which observe what the table has."""
 
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward
 from compiler_gym_gcc.observations import TABLE
 from compiler_gym_gcc.rewards import make_rewards
 

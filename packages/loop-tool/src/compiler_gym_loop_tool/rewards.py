@@ -4,8 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import ChangeReward
+from compiler_gym.spaces import ChangeReward, Reward
 
 __all__ = ["FLOPSReward", "GainReward", "make_rewards"]
 

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import ChangeReward, CostReward
+from compiler_gym.spaces import ChangeReward, CostReward, Reward
 
 __all__ = ["LogSpeedupReward", "MinusRuntime", "make_rewards"]
 

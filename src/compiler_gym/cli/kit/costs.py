@@ -33,9 +33,12 @@ class Costs:
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
         return {
-            "observation": self.name, "unit": self.unit, "before": self.before,
-            "levels": self.levels, "found": self.found,
-        }  # fmt: skip
+            "observation": self.name,
+            "unit": self.unit,
+            "before": self.before,
+            "levels": self.levels,
+            "found": self.found,
+        }
 
 
 def find_levels(env: "CompilerEnv", reward: str) -> dict[str, str]:
@@ -54,7 +57,7 @@ def find_origin(env: "CompilerEnv", reward: str) -> str:
 
     If a reset already changes the program, it is the cost before that change.
     """
-    from compiler_gym.spaces.rewards import CostReward, Origin
+    from compiler_gym.spaces import CostReward, Origin
 
     spec = env.reward.spec(reward)
     if isinstance(spec, CostReward) and spec.counts_from is Origin.INITIAL:

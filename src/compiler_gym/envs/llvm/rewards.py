@@ -9,8 +9,7 @@ import numpy as np
 
 from compiler_gym.envs.llvm.observations import TABLE
 from compiler_gym.errors import ObservationError
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import ChangeReward
+from compiler_gym.spaces import ChangeReward, Reward
 from compiler_gym.tables import cost_rewards
 
 __all__ = ["SpeedupReward", "buildtime_reward", "make_rewards"]

@@ -2,8 +2,7 @@
 """The rewards of ``llvm-v0``, with the passes that a reset runs counted as part of the episode."""
 
 from compiler_gym.envs.llvm import SpeedupReward, buildtime_reward
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import Origin
+from compiler_gym.spaces import Origin, Reward
 from compiler_gym.tables import cost_rewards
 from compiler_gym_inline.llvm.observations import INLINE_TABLE
 

@@ -2,7 +2,7 @@
 """The rewards are those of the passes, and count from the program before its pipeline."""
 
 from compiler_gym.envs.llvm.rewards import make_rewards
-from compiler_gym.spaces.rewards import BaselineReward
+from compiler_gym.spaces import BaselineReward
 from compiler_gym_inline.llvm.rewards import make_inline_rewards
 
 

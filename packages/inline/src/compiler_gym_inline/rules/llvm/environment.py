@@ -12,8 +12,7 @@ from compiler_gym.datasets import Dataset
 from compiler_gym.errors import RequestError
 from compiler_gym.files import scratch_directory
 from compiler_gym.service import SessionSource
-from compiler_gym.spaces import Reward
-from compiler_gym.spaces.rewards import CostReward
+from compiler_gym.spaces import CostReward, Reward
 from compiler_gym.validation import (
     Finding,
     Rung,

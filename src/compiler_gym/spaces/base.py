@@ -1,22 +1,53 @@
 # SPDX-License-Identifier: MIT
-"""Values of spaces as plain Python and as JSON, for command lines and workers.
+"""The base class of this library's spaces, and values of any space as plain Python and as JSON.
 
 Plain means numbers, text, bytes, lists and dictionaries. Conversion to plain values needs only
 the value; conversion back needs the space, and each space that is not Gymnasium's registers its
 own `value_from_json`.
 """
 
+import copy
 import json
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import gymnasium
 import numpy as np
 
 from compiler_gym.errors import InvalidActionError
 
-__all__ = ["actions_from_json", "actions_to_json", "to_plain", "value_from_json"]
+
+class NamedSpace(gymnasium.Space[Any]):
+    """A space with a name, equal only to a space of the same class and name.
+
+    Like Gymnasium's spaces it is not hashable.
+    """
+
+    name: str
+
+    def to_string(self, actions: Iterable[Any]) -> str:
+        """Return a list of actions as text: a JSON list.
+
+        Raises `InvalidActionError` for a value outside the space.
+        """
+        return actions_to_json(self, actions)
+
+    def from_string(self, string: str) -> list[Any]:
+        """Return the actions that `to_string` wrote, or raise `InvalidActionError`."""
+        return actions_from_json(self, string)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.name == other.name and super().__eq__(other)
+
+
+def refuse_masks(space: gymnasium.Space[Any], mask: Any, probability: Any) -> None:
+    """Raise Gymnasium's error if a mask is passed to a space that does not support one."""
+    if mask is not None or probability is not None:
+        raise gymnasium.error.Error(
+            f"{type(space).__name__}.sample supports neither masks nor probabilities "
+            f"(got mask={mask!r}, probability={probability!r})"
+        )
 
 
 def to_plain(value: Any) -> Any:
@@ -111,3 +142,28 @@ def _text_of_bytes(value: Any) -> str:
     if isinstance(value, bytes):
         return value.decode("latin-1")
     raise InvalidActionError(f"a {type(value).__name__} has no JSON form: {value!r}")
+
+
+_T = TypeVar("_T")
+_OF_GYMNASIUM = frozenset(("_shape", "dtype", "_type"))
+"""Attributes of Gymnasium's spaces that never change."""
+_NEVER_CHANGE = frozenset((type(None), bool, int, float, str, bytes))
+
+
+def deep_copy(original: _T, memo: dict[int, Any], *, shared: frozenset[str] = frozenset()) -> _T:
+    """Return a deep copy like `copy.deepcopy`, but share the attributes `shared`.
+
+    For classes that keep all of their state in attributes.
+    """
+    shareable = shared | _OF_GYMNASIUM
+    twin = object.__new__(type(original))
+    memo[id(original)] = twin
+    twin.__dict__.update(
+        {
+            name: value
+            if type(value) in _NEVER_CHANGE or name in shareable
+            else copy.deepcopy(value, memo)
+            for name, value in vars(original).items()
+        }
+    )
+    return twin
