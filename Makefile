@@ -58,7 +58,7 @@ house: ## Print the rooms of the source, their sizes and the ten largest
 CHANGED = $(FILE) $(if $(TOOL),src/compiler_gym/tools/$(TOOL) tests/tools/$(TOOL)) $(if $(PACKAGE),packages/$(PACKAGE))
 test: $(BIN)/.tested ## Run the fast test suite, or with FILE=path, TOOL=tune or PACKAGE=gcc the part that a change affects
 	@$(if $(strip $(CHANGED)),chosen=$$($(BIN)/python -m scripts.affected $(CHANGED)),chosen=); \
-	$(BIN)/python -m pytest -n 3 --dist worksteal $${chosen:+-m "not slow"} $$chosen
+	$(BIN)/python -m pytest -n 3 --dist worksteal $(if $(DURATIONS),--durations=$(DURATIONS)) $${chosen:+-m "not slow"} $$chosen
 
 test-docs: $(BIN)/.tested ## Run the code of every page, compare generated pages and build the site
 	$(BIN)/python -m pytest -n 3 --dist worksteal -m "docs and not slow" tests/docs
@@ -83,7 +83,7 @@ test-agents: $(BIN)/.tested ## Test each library for language models in an envir
 	    hypothesis pytest pytest-randomly pytest-timeout; \
 	  theirs=$$($$own/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
 	  for ours in $(OURS) $$(cd $$site && echo compiler_gym_next-*.dist-info); do ln -sfn $$site/$$ours $$theirs/; done; \
-	  $$own/bin/python -m pytest -q -m slow -W default tests/tools/*/*/test_$${library//-/_}.py; \
+	  $$own/bin/python -m pytest -q -m slow -W default packages/agents/tests/test_agents/*/test_$${library//-/_}.py; \
 	  $$own/bin/python -m pytest -q -m slow -W default tests/docs/test_pages.py -k 'gigabytes and training'; \
 	done
 	@if $(HARBOR_PYTHON) -c '' 2>/dev/null; then \

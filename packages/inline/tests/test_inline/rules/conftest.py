@@ -3,7 +3,7 @@
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.size_plugin import explain_problem
+from compiler_gym.tools.tune.llvm import explain_problem
 
 
 @pytest.fixture(autouse=True, scope="session")

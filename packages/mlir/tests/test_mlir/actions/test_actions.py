@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The names of CompilerGym 0.2.5 are there, and the list has no name twice."""
 
-from compiler_gym.search.known import find_known_sequences
+from compiler_gym.search.moves import find_known_sequences
 from compiler_gym_mlir.actions import ACTION_SPACES, ENTRIES
 
 

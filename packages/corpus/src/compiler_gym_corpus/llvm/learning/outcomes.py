@@ -19,12 +19,13 @@ from compiler_gym.errors import CacheError, ProjectError
 from compiler_gym.files import append_line, scratch_directory, whole_lines
 from compiler_gym.tools.tune import BinaryPlan, recipe_named
 from compiler_gym.tools.tune.builds import Binary, Unit
-from compiler_gym.tools.tune.llvm.linking import (
+from compiler_gym.tools.tune.llvm import (
     Linker,
     frame_words,
     late_flags,
     link_time_flags,
     list_functions,
+    plugin_environment,
 )
 from compiler_gym_corpus.llvm.learning.linked import (
     CorpusChoice,
@@ -92,7 +93,7 @@ class Bench:
             self._objects[flags] = paths, _processor_time() - started
         objects, seconds = self._objects[flags]
         started = _processor_time()
-        linked = self._linker.link("linked", objects, late)
+        linked = self._linker.link("linked", objects, late, plugin_environment(plan))
         return linked, seconds, _processor_time() - started
 
     def instructions(self, plan: BinaryPlan) -> int:
@@ -102,7 +103,8 @@ class Bench:
             paths = list(self._linker.compile("optimised", [*flags, "-emit-llvm"]).values())
         else:
             objects = self._linker.compile("objects", flags)
-            paths = [self._linker.link("optimised", objects, [*late, "-Wl,--lto-emit-llvm"])]
+            words = [*late, "-Wl,--lto-emit-llvm"]
+            paths = [self._linker.link("optimised", objects, words, plugin_environment(plan))]
         counts = run_engine("counts", [path.read_bytes() for path in paths])
         return sum(msgspec.json.decode(count, type=list[int])[0] for count in counts)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES, SMALL
+from compiler_gym.tools.tune.llvm import FOLDING, FRAMES, LEAVES, SMALL
 
 __all__ = [
     "CHANGES",

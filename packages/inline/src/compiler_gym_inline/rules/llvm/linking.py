@@ -22,14 +22,18 @@ from compiler_gym.errors import CompilerError, EnvironmentNotSupported, InvalidP
 from compiler_gym.files import cache_path, keep
 from compiler_gym.sandbox import Sandbox, choose_tier, run_tool_boxed
 from compiler_gym.tools.tune import BinaryPlan, policy_named
-from compiler_gym.tools.tune.llvm.linking import QUIET, frame_words, list_functions, plain_words
-from compiler_gym.tools.tune.llvm.size_plugin import (
+from compiler_gym.tools.tune.llvm import (
     PLUGIN,
+    QUIET,
+    SETTINGS,
+    LinkCommand,
     explain_problem,
     find_plugin,
     find_rewrite,
+    frame_words,
+    list_functions,
+    plain_words,
     plugin_hash,
-    with_settings,
 )
 from compiler_gym.validation import choose_cases, run_program
 from compiler_gym_inline.rules.llvm.rule import Rule
@@ -183,7 +187,7 @@ class RuleBench:
             settings.append(f"decisions={file}")
         if rule.encoding:
             settings.append(f"encoding={self._compile(rule.encoding)}")
-        words = [f"COMPILER_GYM_SIZE={','.join(settings)}", *plain_words(self._plan)]
+        words = plain_words(self._plan)
         words += [_VERIFY] if rule.encoding else []
         words += [_MODULE_INLINER] if "order" in rule.formulas else []
         functions = list(list_functions([module.read_bytes()]))
@@ -193,7 +197,8 @@ class RuleBench:
             file.writelines(f"{name},{kind}\n" for name in functions for kind in _SMALL)
         output = self._output(name)
         link = make_run_spec(name).link
-        command = with_settings([*words, *frames, *QUIET, str(module), *link, "-o", str(output)])
+        words += [*frames, *QUIET, str(module), *link, "-o", str(output)]
+        command = LinkCommand(tuple(words), {SETTINGS: ",".join(settings)}).list_words()
         command[0] = shutil.which(command[0]) or command[0]
         try:
             result = run_tool_boxed(
