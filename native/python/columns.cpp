@@ -45,7 +45,7 @@ Values taken(const Values& values, const Places& places) {
   if (!made.is_valid()) throw nb::python_error();
   for (std::size_t i = 0; i < count; ++i) {
     if (static_cast<std::uint32_t>(place[i]) >= size) {
-      throw nb::index_error("expected places in the list of values");
+      throw nb::index_error("a place is outside the list of values");
     }
     put(made, i, Py_NewRef(at(values, place[i])));
   }
@@ -60,7 +60,8 @@ Texts texts(const nb::bytes& data, const Places& ends) {
   std::int64_t start = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t end = ends.data()[i];
-    if (end < start || end > size) throw nb::index_error("expected ends in the data, in order");
+    if (end < start || end > size)
+      throw nb::index_error("ends must be inside the data and in order");
     PyObject* text = PyUnicode_DecodeUTF8(data.c_str() + start, end - start, "backslashreplace");
     if (!text) throw nb::python_error();
     put(made, i, text);
@@ -75,11 +76,10 @@ NB_MODULE(_columns, m) {
   m.doc() = "Python lists from columns of numbers.";
   m.def("taken", &taken, "values"_a, "places"_a,
         "The values at the places int32[n], as a list. Raises `IndexError` for other places.");
-  m.def(
-      "keep_large_blocks", &keep_large_blocks,
-      "Have the C library keep blocks of up to 31 MB that are freed, in all of this process: the "
-      "next large list takes a fraction of the time. For programs to ask for, not for libraries.");
+  m.def("keep_large_blocks", &keep_large_blocks,
+        "Make the C library keep freed blocks of up to 31 MB, in the whole process: the next large "
+        "list takes a fraction of the time. Programs may call this, libraries should not.");
   m.def("texts", &texts, "data"_a, "ends"_a,
-        "The texts that end before `ends` int32[n] in data in UTF-8; other bytes are escaped. "
-        "Raises `IndexError` for ends that are not in the data, or not in order.");
+        "The UTF-8 texts in data that end before `ends` int32[n]; other bytes are escaped. Raises "
+        "`IndexError` for ends that are not in the data, or not in order.");
 }

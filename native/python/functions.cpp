@@ -22,7 +22,7 @@ void bind_functions(nb::module_& m) {
         return rows;
       },
       "module"_a,
-      "How often each function with a body runs in one run of the program: (name, times).");
+      "The estimated calls of each function with a body in one run of the program: (name, calls).");
 }
 
 }  // namespace compiler_gym::python

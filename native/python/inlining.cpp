@@ -14,15 +14,14 @@ namespace {
 
 llvm::Level level_from(const std::string& name) {
   if (const auto level = llvm::level_named(name)) return *level;
-  throw nb::value_error(
-      ("expected a level O0, O1, O2, O3, Os or Oz, found '" + name + "'").c_str());
+  throw nb::value_error(("use a level O0, O1, O2, O3, Os or Oz, not '" + name + "'").c_str());
 }
 
 void answer(Inlining& inlining, const std::string& name) {
-  const auto named = llvm::inline_answer_named(name);
+  const auto named = llvm::parse_inline_answer(name);
   if (!named) {
     throw nb::value_error(
-        ("expected an answer default, inline or no-inline, found '" + name + "'").c_str());
+        ("use the answer default, inline or no-inline, not '" + name + "'").c_str());
   }
   nb::gil_scoped_release unlocked;
   inlining.answer(*named);
@@ -53,7 +52,7 @@ Columns site_of(const Inlining& inlining) {
 
 void bind_inlining(nb::module_& m) {
   nb::class_<Inlining>(m, "Inlining",
-                       "A level's pipeline on a module, whose inliner asks about each call.")
+                       "A level's pipeline on a module, whose inliner pauses at each call.")
       .def(
           "__init__",
           [](Inlining* self, llvm::Module& module, const std::string& name) {
@@ -62,13 +61,13 @@ void bind_inlining(nb::module_& m) {
             new (self) Inlining(module, level);
           },
           "module"_a, "level"_a, nb::keep_alive<1, 2>(),
-          "Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline up to the\n"
-          "first question. Until it is over, nobody else may change the module.")
+          "Apply the attributes of a clang level, `O0` to `Oz`, and run its pipeline up to the\n"
+          "first question. Until it is over, the module must not be changed in any other way.")
       .def("answer", answer, "answer"_a,
-           "Answer the question with `default` (what LLVM would do), `inline` or `no-inline`, and\n"
-           "go on to the next, or to the end of the pipeline.")
+           "Answer the question with `default` (LLVM's own choice), `inline` or `no-inline`, and\n"
+           "continue to the next, or to the end of the pipeline.")
       .def_prop_ro("is_over", &Inlining::is_over,
-                   "Whether the pipeline has come to its end: there is no question any more.")
+                   "True if the pipeline has ended, so that there are no more questions.")
       .def("call_site", site_of, "The call that the question is about, by column.")
       .def(
           "features",
@@ -81,12 +80,12 @@ void bind_inlining(nb::module_& m) {
             for (const bool decided : self.decisions()) bytes += static_cast<char>(decided);
             return nb::bytes(bytes.data(), bytes.size());
           },
-          "Of each question so far, a byte that is 1 where the call was to be inlined.")
+          "A byte for each question so far: 1 to inline the call.")
       .def("limit_instructions", &Inlining::limit_instructions, "most"_a,
-           "From now on `answer` raises `ModuleTooLargeError` where the module has grown to more\n"
-           "than `most` instructions; 0 sets no limit.");
+           "Make `answer` raise `ModuleTooLargeError` if the module has more than `most`\n"
+           "instructions; 0 sets no limit.");
   m.def("inline_feature_names", &llvm::inline_feature_names,
-        "The features that LLVM offers a learned inliner, and its own choice as the last.");
+        "The features that LLVM offers a learned inliner, with its own choice last.");
 }
 
 }  // namespace compiler_gym::python

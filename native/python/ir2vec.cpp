@@ -35,14 +35,14 @@ void bind_ir2vec(nb::module_& m) {
             return embed(self, module, llvm::Ir2VecKind::Symbolic);
           },
           "module"_a,
-          "Vectors of the functions, a row each, and their sum, as little-endian float64: an\n"
-          "instruction's is made of its opcode, type and operands.")
+          "Vectors of the functions, a row each, and their sum, as little-endian float64: the\n"
+          "vector of an instruction combines its opcode, type and operands.")
       .def(
           "flow_aware",
           [](const Vocabulary& self, llvm::Module& module) {
             return embed(self, module, llvm::Ir2VecKind::FlowAware);
           },
-          "module"_a, "The same, where an operand counts as what defined it.");
+          "module"_a, "Like `symbolic`, but an operand has the vector of its definition.");
 }
 
 }  // namespace compiler_gym::python

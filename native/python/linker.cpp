@@ -37,7 +37,7 @@ void bind_linker(nb::module_& m) {
       [](const nb::bytes& data) {
         return unlocked_bytes([&] { return llvm::strip_noop_bitcasts(view(data)); });
       },
-      "data"_a, "The same module without casts from a type to itself.");
+      "data"_a, "The module without casts from a type to itself.");
 }
 
 }  // namespace compiler_gym::python

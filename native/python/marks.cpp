@@ -15,7 +15,7 @@ namespace {
 
 PointKind kind_from(int number) {
   if (number < 0 || number >= static_cast<int>(llvm::point_kinds)) {
-    throw nb::value_error("expected a kind of 0 (call), 1 (loop) or 2 (function)");
+    throw nb::value_error("the kind must be 0 (call), 1 (loop) or 2 (function)");
   }
   return static_cast<PointKind>(number);
 }
@@ -43,20 +43,21 @@ void bind_marks(nb::module_& m) {
   m.def(
       "choice_names", [](int kind) { return llvm::choice_names(kind_from(kind)); }, "kind"_a,
       "The choices of a kind: 0 call, 1 loop, 2 function. The first leaves it to LLVM.");
-  nb::class_<Marks>(m, "Marks", "Decisions in a module, and what passes are told of them.")
+  nb::class_<Marks>(m, "Marks",
+                    "Decision points in a module, and the choices that passes must follow.")
       .def(nb::init<llvm::Module&>(), "module"_a, nb::keep_alive<1, 2>())
       .def("number", &Marks::number, Unlocked(),
-           "Give an id to every call site, loop and function that has none.")
+           "Give an id to every call site, loop and function without one.")
       .def("points", points,
-           "Every decision there is now: (kind, id, a bit for each choice there is, label).")
+           "All current decision points: (kind, id, a bit for each allowed choice, label).")
       .def(
           "choose",
           [](Marks& marks, int kind, std::int32_t id, std::size_t choice) {
             return marks.choose(kind_from(kind), id, choice);
           },
           "kind"_a, "id"_a, "choice"_a, Unlocked(),
-          "Mark; return whether the IR changed. Raises `InvalidActionError`, and changes nothing,\n"
-          "where the id is gone or the choice is none there.")
+          "Make a choice; return whether the IR changed. Raises `InvalidActionError`, and changes\n"
+          "nothing, if the id does not exist any more or does not allow the choice.")
       .def(
           "ids", [](Marks& marks, int kind) { return marks.ids(kind_from(kind)); }, "kind"_a,
           "One more than the highest id of that kind in the module.");

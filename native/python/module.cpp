@@ -18,13 +18,13 @@ namespace {
 
 llvm::Goal goal_from(const std::string& name) {
   if (const auto goal = llvm::goal_named(name)) return *goal;
-  throw nb::value_error(("expected a goal of size or speed, found '" + name + "'").c_str());
+  throw nb::value_error(("use the goal size or speed, not '" + name + "'").c_str());
 }
 
 llvm::Level level_from(const std::string& name) {
   if (const auto level = llvm::level_named(name)) return *level;
   throw nb::value_error(
-      ("expected a level O0, O1, O2, O3, Os or Oz, or OptOz, found '" + name + "'").c_str());
+      ("use a level O0, O1, O2, O3, Os, Oz or OptOz, not '" + name + "'").c_str());
 }
 
 }  // namespace
@@ -42,10 +42,10 @@ void bind_module(nb::module_& m) {
       .def("run", &Module::run, "pipeline"_a, Unlocked(),
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
       .def("apply", &Module::apply, "pipeline"_a, Unlocked(),
-           "Run a pipeline where nobody asks for changes; return whether there may be some.")
+           "Run a pipeline without change detection; return whether the IR may have changed.")
       .def("run_with", &Module::run_with, "pipeline"_a, "options"_a, Unlocked(),
-           "Run a pipeline with other values of LLVM's options, as a run of `opt` of its own;\n"
-           "return whether the IR changed, exactly.")
+           "Run a pipeline with other values of LLVM's options, like a separate run of\n"
+           "`opt`; return whether the IR changed, exactly.")
       .def(
           "run_watched",
           [](Module& self, const std::string& pipeline) {
@@ -56,30 +56,30 @@ void bind_module(nb::module_& m) {
             return std::tuple(found.changed, found.differs, found.holds, found.visits);
           },
           "pipeline"_a,
-          "The same, slower: what `run` returns, whether hashes of all of the IR differ,\n"
-          "whether what was kept for later runs is true, and how often a pass of which class said\n"
-          "that it preserved everything or not, with whether the hash was then another.")
+          "Like `run`, but slower: return its result, whether the hash of the whole IR\n"
+          "changed, whether the cached state is correct, and the number of visits by pass\n"
+          "class, by whether the pass reported that it preserved everything, and by whether\n"
+          "the hash changed.")
       .def("limit_instructions", &Module::limit_instructions, "most"_a,
-           "From now on `run` raises `ModuleTooLargeError` after a change to more than `most`\n"
+           "Make `run` raise `ModuleTooLargeError` after a change to more than `most`\n"
            "instructions; 0 sets no limit.")
       .def(
           "bitcode", [](Module& self) { return unlocked_bytes([&] { return self.bitcode(); }); },
           "The bytes that `opt` would write.")
       .def("text", &Module::text, Unlocked(),
-           "The text that `opt -S` would print, less the line that names a file.")
+           "The text that `opt -S` would print, without the line that names a file.")
       .def(
           "ir_hash", [](Module& self) { return unlocked_bytes([&] { return self.hash(); }); },
           "Sixteen bytes that differ when the IR differs, equal in every process.")
-      .def("instruction_count", &Module::instruction_count,
-           "How many instructions the module holds now.")
+      .def("instruction_count", &Module::instruction_count, "The current number of instructions.")
       .def("verify", &Module::verify, Unlocked(),
            "Raise `InvalidIrError` if the module is not valid IR.")
       .def("chosen_options", &Module::chosen_options,
-           "The options of the code generator that were chosen, by name; without those left as\n"
-           "they are. Raises `ObservationError` where the module names one that is not offered.")
+           "The chosen options of the code generator by name, without defaults. Raises\n"
+           "`ObservationError` if the module contains an unknown option.")
       .def(
           "set_goal", [](Module& self, const std::string& goal) { self.set_goal(goal_from(goal)); },
-          "goal"_a, "Mark every definition for `size`, or take those marks off for `speed`.")
+          "goal"_a, "Mark every definition for `size`, or remove those marks for `speed`.")
       .def(
           "apply_level",
           [](Module& self, const std::string& name) {
@@ -88,8 +88,8 @@ void bind_module(nb::module_& m) {
             self.apply_level(level);
           },
           "level"_a,
-          "Give the attributes of a clang level, `O0` to `Oz`, and run its pipeline; or take them\n"
-          "off and run what opt calls `default<Oz>`: `OptOz`.")
+          "Apply the attributes of a clang level, `O0` to `Oz`, and run its pipeline; `OptOz`\n"
+          "removes the attributes and runs opt's `default<Oz>`.")
       .def(
           "apply_linked_level",
           [](Module& self, const std::string& name, const std::vector<std::string>& keep) {
@@ -98,20 +98,18 @@ void bind_module(nb::module_& m) {
             self.apply_linked_level(level, keep);
           },
           "level"_a, "keep"_a,
-          "The same for a whole program: what clang -flto and a linker make of it, or raise\n"
-          "`BenchmarkInitError` where `internalize` does.")
-      .def(
-          "internalize", &Module::internalize, "keep"_a, Unlocked(),
-          "Make local what nothing outside the program can name; return what stays visible: "
-          "`main`,\n"
-          "what libraries may call, and `keep`. Raise `BenchmarkInitError` where there is neither\n"
-          "`main` nor `keep`, or where `keep` names what the module does not define.")
-      .def(
-          "retarget", &Module::retarget, "target"_a, Unlocked(),
-          "Make it a module for a machine of `machines()` or a triple of one; return whether that\n"
-          "changed it. Raise `BenchmarkInitError`, and change nothing, for another machine and "
-          "for\n"
-          "what means nothing there: inline assembly, intrinsics and types of x86.")
+          "Like `apply_level` for a whole program: run the pipelines of `clang -flto` and of a\n"
+          "linker. Raises `BenchmarkInitError` as `internalize` does.")
+      .def("internalize", &Module::internalize, "keep"_a, Unlocked(),
+           "Make all symbols local that no code outside the program can name; return those\n"
+           "that stay visible: `main`, functions that libraries may call, and `keep`. Raise\n"
+           "`BenchmarkInitError` if there is neither `main` nor `keep`, or if `keep` has a\n"
+           "name that the module does not define.")
+      .def("retarget", &Module::retarget, "target"_a, Unlocked(),
+           "Retarget the module to a machine of `machines()` or a triple of one; return\n"
+           "whether that changed it. Raise `BenchmarkInitError`, and change nothing, for an\n"
+           "unknown machine and for modules with inline assembly, intrinsics or types of\n"
+           "x86.")
       .def(
           "autophase",
           [](Module& self) { return unlocked_bytes([&] { return self.autophase(); }); },
@@ -126,7 +124,7 @@ void bind_module(nb::module_& m) {
           "The ELF object that `llc -filetype=obj` would make.")
       .def(
           "assembly", [](Module& self) { return unlocked_bytes([&] { return self.assembly(); }); },
-          "The assembly that `llc -filetype=asm` would write; names in it may be no UTF-8.")
+          "The assembly that `llc -filetype=asm` would write; its names need not be UTF-8.")
       .def("object_text_size", &Module::object_text_size, Unlocked(),
            "The bytes of machine code: the executable sections of the object, as\n"
            "`llvm-size -A` lists them. The `text` of plain `llvm-size` adds read-only data.")

@@ -32,8 +32,8 @@ void bind_pass_record(nb::module_& m) {
         return columns;
       },
       "module"_a, "pipeline"_a, "options"_a = llvm::OptionValues(),
-      "Run a pipeline as Module.run() does, or run_with() where there are options, and return\n"
-      "what it did, remarks included.");
+      "Run a pipeline like Module.run(), or run_with() if there are options, and return its\n"
+      "effects, including remarks.");
 }
 
 }  // namespace compiler_gym::python

@@ -10,9 +10,9 @@
 namespace compiler_gym::python {
 
 void bind_pipeline(nb::module_& m) {
-  m.def(
-      "check_pipeline", &llvm::check_pipeline, "pipeline"_a, Unlocked(),
-      "Raise `PipelineError` if the text is refused, or accepted and then fatal to all programs.");
+  m.def("check_pipeline", &llvm::check_pipeline, "pipeline"_a, Unlocked(),
+        "Raise `PipelineError` if LLVM refuses the text, or accepts it and then aborts on every "
+        "program.");
   m.def(
       "registered_passes",
       [] {
@@ -22,7 +22,7 @@ void bind_pipeline(nb::module_& m) {
         }
         return rows;
       },
-      "Every pass LLVM knows as (kind, name, parameters).");
+      "Every pass in LLVM's registry as (kind, name, parameters).");
 }
 
 }  // namespace compiler_gym::python

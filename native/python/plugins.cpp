@@ -8,12 +8,12 @@ namespace compiler_gym::python {
 
 void bind_plugins(nb::module_& m) {
   m.def("shares_llvm", &llvm::shares_llvm,
-        "Whether this engine shares its LLVM with what is loaded into the process.");
+        "Return whether this engine shares its LLVM with libraries loaded into the process.");
   m.def("load_plugin", &llvm::load_plugin, "path"_a,
-        "Load a plug-in for good and return its name, or raise `PluginError`.");
-  m.def("pipeline_of_pass", &llvm::pipeline_of_pass, "name"_a, "plugin"_a = -1,
-        "The pipeline that runs one pass alone, asking LLVM and the plug-in of this number, all\n"
-        "of them for -1; or raise `PipelineError`.");
+        "Load a plug-in until the process ends and return its name, or raise `PluginError`.");
+  m.def("pipeline_of_pass", &llvm::find_pipeline, "name"_a, "plugin"_a = -1,
+        "The pipeline that runs one pass of LLVM or of the plug-in with this number (-1: any), or\n"
+        "raise `PipelineError`.");
 }
 
 }  // namespace compiler_gym::python

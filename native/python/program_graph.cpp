@@ -11,7 +11,7 @@ namespace compiler_gym::python {
 void bind_program_graph(nb::module_& m) {
   def_tables(m, llvm::graph_observations);
   m.def("program_graph_texts", &llvm::program_graph_texts,
-        "What node_text of program_graph() is an index into.");
+        "The texts that node_text of program_graph() indexes.");
   m.def(
       "program_graph_json",
       [](llvm::Module& module) { return inspected(module, llvm::program_graph_json); }, "module"_a,

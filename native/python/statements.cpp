@@ -9,8 +9,8 @@ namespace compiler_gym::python {
 void bind_statements(nb::module_& m) {
   m.def(
       "inst2vec_statements",
-      [](llvm::Module& module) { return texts(inspected(module, llvm::statements_of)); },
-      "module"_a, "The module in the statements of inst2vec's vocabulary.");
+      [](llvm::Module& module) { return texts(inspected(module, llvm::write_statements)); },
+      "module"_a, "The module as statements of inst2vec's vocabulary.");
 }
 
 }  // namespace compiler_gym::python

@@ -31,8 +31,8 @@ void describe_table(const std::string& name, std::vector<ColumnDescription> colu
 void bind_tables(nb::module_& m) {
   m.def(
       "describe_tables", [] { return tables(); },
-      "The columns of every table by the name of its function: (name, dtype, low, high, width),\n"
-      "the width 0 where a row is one value.");
+      "The columns of every table by the name of its function: (name, dtype, low, high, width).\n"
+      "The width is 0 if a row is one value.");
 }
 
 }  // namespace compiler_gym::python

@@ -36,7 +36,7 @@ std::string dtype_of(const Values&) {
   } else if constexpr (std::is_same_v<Value, char>) {
     return "uint8";
   } else {
-    static_assert(std::is_integral_v<Value>, "no column holds other numbers yet");
+    static_assert(std::is_integral_v<Value>, "add the dtype of this column");
     return "int" + std::to_string(8 * sizeof(Value));
   }
 }

@@ -1,4 +1,4 @@
-// Textual IR with every kind of instruction, and edits of it that change one field each.
+// Textual IR with every kind of instruction, and edits that change one field each.
 #pragma once
 
 #include <doctest/doctest.h>

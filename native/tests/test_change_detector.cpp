@@ -140,7 +140,7 @@ TEST_CASE("a use that moved in the list of a global is a change") {
       });
 }
 
-TEST_CASE("an instruction that was made again is no change") {
+TEST_CASE("a recreated instruction is not a change") {
   Watched watched;
   const auto again = [&] {
     // The newest use comes first, so only the head of the list can be recreated.
@@ -155,7 +155,7 @@ TEST_CASE("an instruction that was made again is no change") {
   CHECK(changed == (watched.hasher(*watched.module) != before));
 }
 
-TEST_CASE("what one pass makes again in one function after the other is no change in the end") {
+TEST_CASE("a pass that undoes its changes function by function changes nothing") {
   Watched watched;
   const auto make_again = [&](::llvm::Function& function) {
     for (auto& old : ::llvm::make_early_inc_range(function.front())) {
@@ -214,7 +214,7 @@ TEST_CASE("a symbol that a pass on functions adds or marks is a change") {
       [&] { table->eraseFromParent(); });
 }
 
-TEST_CASE("what several passes do and undo is no change") {
+TEST_CASE("changes that later passes undo are not a change") {
   Watched watched;
   auto& call = watched.first_of("one");
   auto& one = watched.function("one");
@@ -263,7 +263,7 @@ TEST_CASE("LCSSA is not believed where blocks cannot be reached") {
   CHECK(!watched.detector.any_claim());
 }
 
-TEST_CASE("what nobody asks for is not read") {
+TEST_CASE("without a question nothing is hashed") {
   Watched watched;
   watched.detector.begin(true, /*is_asked=*/false);
   watched.visit<Untrusted>(*watched.module, [] {});
@@ -284,7 +284,7 @@ TEST_CASE("only where a pass is not believed is the module hashed") {
   CHECK(watched.wholes == 2);
 }
 
-TEST_CASE("who listens hears of the passes of one run") {
+TEST_CASE("a listener receives the passes of one run") {
   Watched watched;
   auto& one = watched.function("one");
   int heard = 0;

@@ -17,15 +17,15 @@ TEST_CASE("every option has a name and values, none of them the default") {
   }
 }
 
-TEST_CASE("what was chosen is read again, and the default leaves no node") {
+TEST_CASE("choices are read back, and the default leaves no node") {
   ::llvm::LLVMContext context;
   ::llvm::Module module("m", context);
-  CHECK(chosen_options_of(module).empty());
+  CHECK(read_chosen_options(module).empty());
   CHECK_FALSE(choose_options(module, {}));
   const ChosenOptions chosen{{"disable-lsr", "true"}, {"regalloc", "basic"}};
   CHECK(choose_options(module, chosen));
   CHECK_FALSE(choose_options(module, chosen));
-  CHECK(chosen_options_of(module) == chosen);
+  CHECK(read_chosen_options(module) == chosen);
   CHECK(choose_options(module, {}));
   CHECK(module.getNamedMetadata(codegen_node) == nullptr);
 }

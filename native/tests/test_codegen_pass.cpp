@@ -16,7 +16,7 @@ TEST_CASE("the pass writes choices, says whether it changed anything, and stands
   CHECK(module.chosen_options() == ChosenOptions{{"disable-lsr", "true"}});
 }
 
-TEST_CASE("what is not offered is refused before anything runs") {
+TEST_CASE("unknown options are refused before a pass runs") {
   Module module(compiler_gym::tests::loop);
   const auto before = module.bitcode();
   for (const char* wrong : {"codegen", "codegen<>", "codegen<regalloc=slow>", "codegen(dce)"}) {

@@ -45,7 +45,7 @@ TEST_CASE("work goes on where it paused") {
   CHECK(counting.is_over());
 }
 
-TEST_CASE("what work throws is thrown where it is resumed") {
+TEST_CASE("an exception of the work is rethrown by resume") {
   Coroutine* self = nullptr;
   Coroutine failing([&] {
     self->pause();

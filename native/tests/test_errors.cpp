@@ -22,6 +22,6 @@ static_assert(are_apart<InitError, PipelineError, FatalError, DiagnosticError, I
 
 }  // namespace
 
-TEST_CASE("an error says what it was told") {
+TEST_CASE("an error keeps its message") {
   CHECK(std::string(InitError("no module").what()) == "no module");
 }

@@ -17,7 +17,7 @@ TEST_CASE("a table keeps the first number of each key while it grows") {
   }
 }
 
-TEST_CASE("a reset table is empty whatever its size") {
+TEST_CASE("a reset table of any size is empty") {
   FlatTable table;
   int key = 0;
   for (const std::size_t expected : {1000u, 1u, 100'000u, 5u}) {

@@ -54,7 +54,7 @@ no:
 
 }  // namespace
 
-TEST_CASE("names and constants are no part of a shape") {
+TEST_CASE("names and constants do not belong to a shape") {
   const auto shape = shape_of(original);
   const std::pair<std::string_view, std::string_view> edits[] = {
       {"@first", "@second"},
@@ -99,7 +99,7 @@ TEST_CASE("opcodes, types, predicates, control flow and operands are") {
   }
 }
 
-TEST_CASE("intrinsics are opcodes, and what they are told is a constant") {
+TEST_CASE("intrinsics are opcodes, and their operands are constants") {
   const std::string copy = R"(
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)

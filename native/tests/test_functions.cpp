@@ -33,7 +33,7 @@ std::int64_t feature(const FunctionTable& table, std::size_t row, const std::str
 
 }  // namespace
 
-TEST_CASE("a function's row counts what is in it") {
+TEST_CASE("a function's row counts its instructions") {
   ::llvm::LLVMContext context;
   const auto module = read_module(compiler_gym::tests::loop, "", context);
   const auto table = function_table(*module);
@@ -47,7 +47,7 @@ TEST_CASE("a function's row counts what is in it") {
   CHECK(feature(table, 0, "Properties.BasicBlocksWithTwoSuccessors") == 1);
 }
 
-TEST_CASE("calls are counted by callee, and apart where nobody knows it") {
+TEST_CASE("calls are counted by callee, with unknown callees apart") {
   ::llvm::LLVMContext context;
   const auto graph = call_graph(*read_module(calls, "", context));
   REQUIRE(graph.names == std::vector<std::string>{"outside", "leaf", "main"});

@@ -31,7 +31,7 @@ int destroyed_by(const Error& error) {
 
 }  // namespace
 
-TEST_CASE("what LLVM gave up in is leaked, and nothing else") {
+TEST_CASE("only objects that LLVM gave up in are leaked") {
   CHECK(destroyed_by(compiler_gym::llvm::FatalError("it is over")) == 0);
   CHECK(destroyed_by(compiler_gym::llvm::OutOfMemory()) == 0);
   CHECK_FALSE(GivenUp::is_in_flight());
@@ -41,7 +41,7 @@ TEST_CASE("what LLVM gave up in is leaked, and nothing else") {
   CHECK(destroyed == 1);
 }
 
-TEST_CASE("what LLVM hands over becomes fragile") {
+TEST_CASE("objects that LLVM returns become fragile") {
   int destroyed = 0;
   {
     const Fragile<Counted> owned = std::make_unique<Counted>(destroyed);

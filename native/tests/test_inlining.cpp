@@ -81,14 +81,14 @@ std::int64_t feature(const Inlining& run, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("LLVM's own choices make what the level makes") {
+TEST_CASE("LLVM's own choices give the level's result") {
   for (const auto level : {Level::O0, Level::O1, Level::O2, Level::O3, Level::Os, Level::Oz}) {
     CAPTURE(static_cast<int>(level));
     CHECK(answered(calls, level, InlineAnswer::standard) == at_level(calls, level));
   }
 }
 
-TEST_CASE("only what may go either way is asked") {
+TEST_CASE("questions are only about calls with two possible answers") {
   Module module(calls);
   Inlining run(module, Level::Oz);
   std::vector<std::string> callees;
@@ -110,7 +110,7 @@ TEST_CASE("answers are obeyed") {
   CHECK(Module(none).text().find("call i32 @always") == std::string::npos);
 }
 
-TEST_CASE("a question says what it is about") {
+TEST_CASE("a question describes its call") {
   Module module(calls);
   Inlining run(module, Level::Oz);
   const auto site = run.call_site();
@@ -191,7 +191,7 @@ TEST_CASE("a copy of the process goes its own way from an open question") {
   CHECK(module.bitcode() == at_level(calls, Level::Oz));
 }
 
-TEST_CASE("what was known of the module before is forgotten") {
+TEST_CASE("cached facts about the module are dropped") {
   Module module(calls);
   module.run("function(instcombine<no-verify-fixpoint>)");  // its listener is attached from now on
   const auto before = module.instruction_count();
@@ -228,10 +228,10 @@ TEST_CASE("growth is bounded") {
 }
 
 TEST_CASE("answers have names") {
-  CHECK(inline_answer_named("default") == InlineAnswer::standard);
-  CHECK(inline_answer_named("inline") == InlineAnswer::inlined);
-  CHECK(inline_answer_named("no-inline") == InlineAnswer::separate);
-  CHECK_FALSE(inline_answer_named("perhaps"));
+  CHECK(parse_inline_answer("default") == InlineAnswer::standard);
+  CHECK(parse_inline_answer("inline") == InlineAnswer::inlined);
+  CHECK(parse_inline_answer("no-inline") == InlineAnswer::separate);
+  CHECK_FALSE(parse_inline_answer("perhaps"));
 }
 
 TEST_CASE("names and features are as many") {

@@ -13,8 +13,8 @@ using namespace compiler_gym::llvm;
 
 TEST_CASE("blocks cover the code, and the loop is the hottest") {
   Module module(compiler_gym::tests::loop);
-  const auto object = object_code_with_blocks_of(module.bitcode());
-  const auto blocks = machine_blocks_of(object);
+  const auto object = emit_object_with_blocks(module.bitcode());
+  const auto blocks = estimate_blocks(object);
   REQUIRE(blocks.size() >= 3);
   const auto size = std::accumulate(
       blocks.begin(), blocks.end(), std::uint64_t{0},
@@ -29,11 +29,11 @@ TEST_CASE("blocks cover the code, and the loop is the hottest") {
 
 TEST_CASE("the map of blocks changes no machine code") {
   Module module(compiler_gym::tests::loop);
-  const auto mapped = object_code_with_blocks_of(module.bitcode());
-  CHECK(machine_instructions_of(mapped) == machine_instructions_of(module.object_code()));
-  CHECK(text_size_of(mapped) == module.object_text_size());
+  const auto mapped = emit_object_with_blocks(module.bitcode());
+  CHECK(count_machine_instructions(mapped) == count_machine_instructions(module.object_code()));
+  CHECK(count_text_bytes(mapped) == module.object_text_size());
 }
 
-TEST_CASE("what is no object is refused") {
-  CHECK_THROWS_AS(machine_instructions_of("no object"), InitError);
+TEST_CASE("files that are not objects are refused") {
+  CHECK_THROWS_AS(count_machine_instructions("no object"), InitError);
 }

@@ -97,7 +97,7 @@ TEST_CASE("a mark that is taken back leaves the module as it was") {
   }
 }
 
-TEST_CASE("what cannot be is refused and changes nothing") {
+TEST_CASE("an impossible choice is refused and changes nothing") {
   Marked marked;
   const auto before = marked.module.hash();
   CHECK_THROWS_AS(marked.choose(PointKind::call, 0, "inline"), RefusedError);  // recursive
@@ -107,7 +107,7 @@ TEST_CASE("what cannot be is refused and changes nothing") {
   CHECK(marked.module.hash() == before);
 }
 
-TEST_CASE("passes obey, and what they removed has no id") {
+TEST_CASE("passes obey, and removed points have no id") {
   Marked marked;
   CHECK(marked.choose(PointKind::call, 1, "never"));
   marked.module.run("cgscc(inline)");
@@ -118,7 +118,7 @@ TEST_CASE("passes obey, and what they removed has no id") {
   CHECK_THROWS_AS(marked.choose(PointKind::call, 1, "never"), RefusedError);
 }
 
-TEST_CASE("a loop is unrolled as often as it is told") {
+TEST_CASE("a loop is unrolled as often as its mark requests") {
   Marked marked;
   CHECK(marked.choose(PointKind::loop, 0, "unroll.4"));
   marked.module.run("function(loop-unroll)");
@@ -140,7 +140,7 @@ TEST_CASE("peeling is done at once") {
   CHECK(marked.has("llvm.loop.peeled.count"));
 }
 
-TEST_CASE("a choice replaces what was said of the same, and default brings it back") {
+TEST_CASE("a choice replaces the former state, and default restores it") {
   Marked marked;
   CHECK(marked.choose(PointKind::loop, 0, "unroll.4"));
   CHECK(marked.choose(PointKind::loop, 0, "unroll.disable"));
@@ -153,7 +153,7 @@ TEST_CASE("a choice replaces what was said of the same, and default brings it ba
   CHECK(__builtin_popcountll(choices) == 2);
 }
 
-TEST_CASE("what a file says of ids and marks may be anything") {
+TEST_CASE("ids and marks in a file can have any content") {
   std::string text(program);
   const auto replace = [&](const std::string& old, const std::string& now) {
     text.replace(text.find(old), old.size(), now);

@@ -28,8 +28,8 @@ TEST_CASE("bitcode of a module is the module") {
   CHECK(copy.source_filename() == "loop.c");
 }
 
-TEST_CASE("bytes that are no module are refused") {
-  CHECK_THROWS_WITH_AS(Module(""), doctest::Contains("found no bytes"), InitError);
+TEST_CASE("invalid modules are refused") {
+  CHECK_THROWS_WITH_AS(Module(""), doctest::Contains("the file is empty"), InitError);
   CHECK_THROWS_WITH_AS(Module("nonsense"), doctest::Contains("top-level entity"), InitError);
 }
 

@@ -47,7 +47,7 @@ TEST_CASE("the options that the engine sets are there") {
   }
 }
 
-TEST_CASE("other options hold for a while, and then what was before does") {
+TEST_CASE("other options apply for a while, and then the former ones again") {
   number.reset();
   {
     const OtherOptions other(OptionValues{{"compiler-gym-test-number", "3"}});
@@ -58,7 +58,7 @@ TEST_CASE("other options hold for a while, and then what was before does") {
   CHECK(number.getNumOccurrences() == 0);
 }
 
-TEST_CASE("options that LLVM refuses leave all as it was") {
+TEST_CASE("options that LLVM refuses change nothing") {
   number.reset();
   const OptionValues unknown{{"compiler-gym-test-number", "3"}, {"no-such-option", "1"}};
   CHECK_THROWS_AS(OtherOptions{unknown}, PipelineError);
@@ -89,7 +89,7 @@ TEST_CASE("no other thread sees other options") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("an option is set for good while nobody runs LLVM") {
+TEST_CASE("an option is set for the process once no thread runs LLVM") {
   set_option("compiler-gym-test-number", "1");
   std::future<void> setting;
   {

@@ -8,7 +8,7 @@
 
 using namespace compiler_gym::llvm;
 
-TEST_CASE("a record says what was gained and lost, and by whom") {
+TEST_CASE("a record lists gains, losses and the changed functions") {
   Module module(compiler_gym::tests::loop);
   const auto before = module.inst_count();
   const auto record = module.run_recorded("function(sroa)");

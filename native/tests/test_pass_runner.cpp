@@ -35,7 +35,7 @@ struct Failing : ::llvm::PassInfoMixin<Failing> {
 
 }  // namespace
 
-TEST_CASE("passes change the module, and what they computed is forgotten") {
+TEST_CASE("passes change the module, and their analyses are dropped") {
   ::llvm::LLVMContext context;
   const auto module = read_module(compiler_gym::tests::loop, "", context);
   PassRunner runner(nullptr, module->getTargetTriple());
@@ -60,7 +60,7 @@ TEST_CASE("a function that must stay as it is does") {
   CHECK(module->getInstructionCount() == 2);
 }
 
-TEST_CASE("where a pass gives up, it and what it runs with are leaked") {
+TEST_CASE("if a pass gives up, it and its analyses are leaked") {
   start();
   ::llvm::LLVMContext context;
   const auto module = read_module(compiler_gym::tests::loop, "", context);

@@ -19,7 +19,7 @@ const TimedPart* find(const std::vector<TimedPart>& parts, std::string_view name
 
 }  // namespace
 
-TEST_CASE("passes, their analyses and what surrounds them are parts of one another") {
+TEST_CASE("passes, their analyses and the work around them are nested parts") {
   Module module(compiler_gym::tests::loop);
   module.time_passes(true);
   module.run("function(sroa,instcombine<no-verify-fixpoint>)");
@@ -44,7 +44,7 @@ TEST_CASE("passes, their analyses and what surrounds them are parts of one anoth
   }
 }
 
-TEST_CASE("what was taken is forgotten, and nothing is noted unless it is asked for") {
+TEST_CASE("taken parts are removed, and nothing is timed without a request") {
   Module module(compiler_gym::tests::loop);
   module.run("sroa");
   CHECK(module.take_times().empty());

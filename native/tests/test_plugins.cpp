@@ -12,7 +12,7 @@ TEST_CASE("an engine with LLVM inside says that it takes no plug-ins") {
 }
 
 TEST_CASE("a pass is found in the unit of IR that it works on") {
-  CHECK(pipeline_of_pass("globaldce") == "globaldce");
-  CHECK(pipeline_of_pass("function(dce)") == "function(dce)");
-  CHECK_THROWS_AS(pipeline_of_pass("no-such-pass"), PipelineError);
+  CHECK(find_pipeline("globaldce") == "globaldce");
+  CHECK(find_pipeline("function(dce)") == "function(dce)");
+  CHECK_THROWS_AS(find_pipeline("no-such-pass"), PipelineError);
 }

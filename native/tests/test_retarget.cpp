@@ -9,12 +9,12 @@
 
 using namespace compiler_gym::llvm;
 
-TEST_CASE("a module is made for each machine there is, and code of it") {
+TEST_CASE("a module can be retargeted to each machine and compiled for it") {
   REQUIRE(machines().front() == "x86_64");
   for (const auto& machine : machines()) {
     Module module(compiler_gym::tests::loop);
     CHECK(module.retarget(machine) == (machine != "x86_64"));
-    CHECK(machine_of(module.triple()) == machine);
+    CHECK(find_machine(module.triple()) == machine);
     module.run("default<O2>");
     module.verify();
     CHECK(module.object_text_size() > 0);
@@ -36,7 +36,7 @@ TEST_CASE("a module that has run passes is made anew for another machine") {
 TEST_CASE("no other machine is one, and nothing changes") {
   Module module(compiler_gym::tests::loop);
   const auto before = module.hash();
-  CHECK(machine_of("sparc-linux").empty());
+  CHECK(find_machine("sparc-linux").empty());
   CHECK_THROWS_AS(module.retarget("sparc-linux"), InitError);
   CHECK_THROWS_AS(simulated_processor("sparc"), InitError);
   CHECK(module.hash() == before);

@@ -38,12 +38,12 @@ TEST_CASE("after the start there is a target, and the version is LLVM's") {
   CHECK(version().starts_with("22."));
 }
 
-TEST_CASE("what LLVM calls fatal is thrown") {
+TEST_CASE("a fatal error of LLVM is thrown") {
   start();
   CHECK_THROWS_WITH_AS(::llvm::report_fatal_error("it is over"), "it is over", FatalError);
 }
 
-TEST_CASE("running out of memory is thrown, or ends the process where that is asked for") {
+TEST_CASE("running out of memory throws, or ends the process on request") {
   start();
   CHECK_THROWS_AS(::llvm::report_bad_alloc_error("none left"), std::bad_alloc);
   CHECK(status_of([] {

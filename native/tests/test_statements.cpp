@@ -11,7 +11,7 @@ using namespace compiler_gym::llvm;
 
 TEST_CASE("a loop in the statements of inst2vec's time") {
   ::llvm::LLVMContext context;
-  const auto found = statements_of(*read_module(compiler_gym::tests::loop, "", context));
+  const auto found = write_statements(*read_module(compiler_gym::tests::loop, "", context));
   const std::vector<std::string> expected{
       "define i32 <@ID>(i32*, i32)",
       "<%ID> = alloca i32, align 4",

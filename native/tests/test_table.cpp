@@ -30,7 +30,7 @@ void check_columns(std::size_t expected) {
 
 }  // namespace
 
-TEST_CASE("every column of a table is visited once, under a name of its own") {
+TEST_CASE("every column of a table is visited once, under a unique name") {
   check_columns<FunctionTable>(2);
   check_columns<CallGraphTable>(7);
   check_columns<LoopForest>(11);

@@ -4,7 +4,7 @@
 
 using namespace compiler_gym::llvm;
 
-TEST_CASE("what is written is there in the end, in its order, whatever the buffer holds") {
+TEST_CASE("all output arrives in order, with any contents of the buffer") {
   std::string text = "before ", expected = text;
   {
     TextStream out(text);

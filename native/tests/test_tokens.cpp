@@ -9,7 +9,7 @@ using namespace compiler_gym::llvm;
 namespace {
 
 std::vector<std::string> texts_of(const std::string& text) {
-  const auto tokens = tokens_of(text);
+  const auto tokens = tokenize(text);
   const auto again = tokens_by_llvm(text);
   CHECK(tokens.kind == again.kind);
   CHECK(tokens.category == again.category);
@@ -30,13 +30,13 @@ TEST_CASE("tokens end before blanks and comments") {
   CHECK(texts_of(text) == expected);
 }
 
-TEST_CASE("a semicolon in a quoted name is part of it") {
+TEST_CASE("a quoted name can contain a semicolon") {
   const std::vector<std::string> expected{"@\"a;b\"", "=", "c", "\"x;\\22;y\"", ","};
   CHECK(texts_of("@\"a;b\" = c \"x;\\22;y\" , ; end") == expected);
 }
 
-TEST_CASE("categories say what tokens are") {
-  const auto tokens = tokens_of("%1 = add nsw i32 %0, 7 ; seven\n!0 = !{}\n");
+TEST_CASE("each token has a category") {
+  const auto tokens = tokenize("%1 = add nsw i32 %0, 7 ; seven\n!0 = !{}\n");
   using C = TokenCategory;
   const C expected[] = {C::Local, C::Punctuation, C::Instruction, C::Keyword,
                         C::Type,  C::Local,       C::Punctuation, C::Number};
@@ -45,9 +45,9 @@ TEST_CASE("categories say what tokens are") {
   }
 }
 
-TEST_CASE("what is no IR is refused") {
-  CHECK_THROWS_AS(tokens_of("\x01"), InitError);
-  CHECK(tokens_of("").kind.empty());
+TEST_CASE("text that is not IR is refused") {
+  CHECK_THROWS_AS(tokenize("\x01"), InitError);
+  CHECK(tokenize("").kind.empty());
 }
 
 TEST_CASE("the forms that LLVM prints are read as its lexer reads them") {
@@ -60,11 +60,11 @@ TEST_CASE("the forms that LLVM prints are read as its lexer reads them") {
   CHECK(texts_of("<vscale x 4 x i32> splat (i32 s0x1F)").size() > 9);
 }
 
-TEST_CASE("a text is the numbers of its words, whoever reads it") {
+TEST_CASE("both lexers give a text the same word numbers") {
   // LLVM's lexer alone reads the second text: a quoted label.
   for (const std::string text : {"@f = add i32 %a, %a", "@f = add \"a\": %a, %a"}) {
-    const auto tokens = tokens_of(text);
-    const auto words = words_of(text);
+    const auto tokens = tokenize(text);
+    const auto words = index_words(text);
     REQUIRE(words.token_word.size() == tokens.kind.size());
     for (std::size_t i = 0; i < tokens.kind.size(); ++i) {
       const auto number = static_cast<std::size_t>(words.token_word[i]);
@@ -78,11 +78,11 @@ TEST_CASE("a text is the numbers of its words, whoever reads it") {
   }
 }
 
-TEST_CASE("words of every length are told apart, in a table that grows") {
+TEST_CASE("a growing table distinguishes words of every length") {
   std::string text;
   for (int i = 0; i < 6000; ++i) text += "%" + std::string(i % 20, 'a') + std::to_string(i) + " ";
   for (int i = 0; i < 6000; ++i) text += "%" + std::string(i % 20, 'a') + std::to_string(i) + " ";
-  const auto words = words_of(text);
+  const auto words = index_words(text);
   REQUIRE(words.kind.size() == 6000);
   for (int i = 0; i < 12000; ++i) CHECK(words.token_word[i] == i % 6000);
 }

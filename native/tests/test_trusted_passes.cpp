@@ -4,7 +4,7 @@
 
 using namespace compiler_gym::llvm;
 
-TEST_CASE("nobody is trusted of whom nothing was measured") {
+TEST_CASE("a pass without measurements is not trusted") {
   const auto trust = trust_in("NoSuchPass");
   CHECK(!trust.nothing);
   CHECK(!trust.something);

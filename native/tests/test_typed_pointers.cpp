@@ -9,7 +9,7 @@
 
 using namespace compiler_gym::llvm;
 
-TEST_CASE("a pointer has the type of what is read and written through it") {
+TEST_CASE("a pointer gets its type from loads and stores through it") {
   ::llvm::LLVMContext context;
   const auto module = read_module(compiler_gym::tests::loop, "", context);
   const auto& function = *module->getFunction("sum");

@@ -37,7 +37,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("a whole program shows its entry and what a library may call") {
+TEST_CASE("a whole program keeps its entry and library functions visible") {
   Program one;
   CHECK(internalize(*one.module, {}) == std::vector<std::string>{"memcpy", "main"});
   CHECK(one.is_local("unused"));
@@ -45,7 +45,7 @@ TEST_CASE("a whole program shows its entry and what a library may call") {
   CHECK_FALSE(one.is_local("main"));
 }
 
-TEST_CASE("what is to be kept stays, and must be there") {
+TEST_CASE("names in keep stay visible and must exist") {
   Program one;
   CHECK_THROWS_AS(internalize(*one.module, {"nowhere"}), InitError);
   CHECK_FALSE(one.is_local("unused"));
@@ -53,9 +53,9 @@ TEST_CASE("what is to be kept stays, and must be there") {
   CHECK_FALSE(one.is_local("unused"));
 }
 
-TEST_CASE("a linker drops what nothing uses") {
+TEST_CASE("a linker drops unused sections") {
   Program one;
-  const auto linked = at_linked_level(std::move(one.module), Level::Oz, {});
+  const auto linked = run_linked_level(std::move(one.module), Level::Oz, {});
   CHECK(linked->getFunction("unused") == nullptr);
   CHECK(linked->getFunction("main") != nullptr);
 }

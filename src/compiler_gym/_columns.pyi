@@ -13,10 +13,10 @@ def taken(values: list[Any], places: Annotated[NDArray[numpy.int32], dict(shape=
 
 def keep_large_blocks() -> None:
     """
-    Have the C library keep blocks of up to 31 MB that are freed, in all of this process: the next large list takes a fraction of the time. For programs to ask for, not for libraries.
+    Make the C library keep freed blocks of up to 31 MB, in the whole process: the next large list takes a fraction of the time. Programs may call this, libraries should not.
     """
 
 def texts(data: bytes, ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> list[str]:
     """
-    The texts that end before `ends` int32[n] in data in UTF-8; other bytes are escaped. Raises `IndexError` for ends that are not in the data, or not in order.
+    The UTF-8 texts in data that end before `ends` int32[n]; other bytes are escaped. Raises `IndexError` for ends that are not in the data, or not in order.
     """

@@ -1,6 +1,4 @@
-"""
-Tables of ELF files, as columns by name: numbers are the bytes of uint64.
-"""
+"""Tables of ELF files, as columns by name; numbers are bytes of uint64."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +6,7 @@ from typing import Any
 
 def read_file(data: bytes) -> dict[str, Any]:
     """
-    The headers, sections, segments, symbols and relative relocations of an ELF file of any machine. Raises `ValueError` if it is not one, or is damaged.
+    The headers, sections, segments, symbols and relative relocations of an ELF file for any machine. Raises `ValueError` if it is not an ELF file, or is damaged.
     """
 
 def read_frames(data: bytes, address: int, tables: bytes, tables_address: int, bits: int, little: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import enum
 
 
 class Stages:
-    """Seconds of wall time that each stage of a compilation took."""
+    """Wall time of each stage of a compilation, in seconds."""
 
     @property
     def read(self) -> float:
@@ -17,14 +17,14 @@ class Stages:
 
     @property
     def generate(self) -> float:
-        """Making machine code."""
+        """Generating machine code."""
 
     @property
     def link(self) -> float:
-        """Putting it where it runs."""
+        """Linking it in memory."""
 
 class CacheUse:
-    """How many requests were answered by the cache."""
+    """Statistics of the cache."""
 
     @property
     def hits(self) -> int:
@@ -38,7 +38,7 @@ class Code:
     """The functions of one module: their addresses live as long as this."""
 
     def address(self, name: str) -> int:
-        """Return where a function is, or raise `CompilerDiagnosticError`."""
+        """Return the address of a function, or raise `CompilerDiagnosticError`."""
 
     @property
     def size(self) -> int:
@@ -46,36 +46,36 @@ class Code:
 
     @property
     def stages(self) -> Stages:
-        """What the compilation took."""
+        """Times of the compilation."""
 
 def compile(ir: str, level: int, symbols: Mapping[str, int] = {}) -> Code:
     """Compile textual IR for this machine."""
 
 def compile_cached(ir: str, level: int, symbols: Mapping[str, int] = {}) -> Code:
     """
-    Compile textual IR for this machine, or return what an equal request did of late.
+    Compile textual IR for this machine, or return the result of a recent equal request.
     """
 
 def cache_use() -> CacheUse:
-    """Return how often `compile_cached` found what was asked for."""
+    """Return the hits and misses of `compile_cached`."""
 
 def clear_cache() -> None:
-    """Let go of what `compile_cached` keeps."""
+    """Empty the cache of `compile_cached`."""
 
 def host_cpu() -> str:
-    """Return what LLVM calls this machine's processor."""
+    """Return LLVM's name of this machine's processor."""
 
 def host_triple() -> str:
-    """Return what LLVM calls this machine."""
+    """Return LLVM's triple of this machine."""
 
 def host_features() -> dict[str, bool]:
-    """Return what this machine's processor can do."""
+    """Return the features of this machine's processor."""
 
 def vector_bits() -> int:
-    """Return how many bits its widest vector register holds."""
+    """Return the width of its widest vector register in bits."""
 
 def vector_registers() -> int:
-    """Return how many vector registers it has."""
+    """Return the number of its vector registers."""
 
 def assembly(ir: str, triple: str = '', cpu: str = '', features: str = '', level: int = 2) -> str:
     """
@@ -83,14 +83,16 @@ def assembly(ir: str, triple: str = '', cpu: str = '', features: str = '', level
     """
 
 class Clock(enum.Enum):
-    """What a measured second is."""
+    """The clock for measurements."""
 
     wall = 0
 
     processor = 1
 
 class Call:
-    """A function of one array of addresses, and that array."""
+    """
+    A function with one array of addresses as its argument, and that array.
+    """
 
     def __init__(self, function: int, buffers: Sequence[int]) -> None: ...
 
@@ -100,7 +102,7 @@ class Call:
 
     @property
     def buffers(self) -> list[int]:
-        """What its array holds."""
+        """The addresses in its array."""
 
     def run(self) -> None:
         """Call it once."""
@@ -111,7 +113,7 @@ def time_in_turns(calls: Sequence[Call], rounds: int, repeats: Sequence[int], cl
     """
 
 def thread_count() -> int:
-    """Return how many threads share a parallel loop."""
+    """Return the number of threads that share a parallel loop."""
 
 def set_thread_count(count: int) -> None:
     """

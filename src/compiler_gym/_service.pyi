@@ -6,114 +6,110 @@ from collections.abc import Sequence
 FRAME_HEADER: str = '<Q'
 
 class Channel:
-    """
-    One socket's frames: writing and reading them, requests and their replies.
-    """
+    """The frames of one socket: requests and their replies."""
 
     def __init__(self, descriptor: int) -> None: ...
 
     def close(self) -> None:
-        """Use the descriptor no more; it stays open."""
+        """Stop using the descriptor; it stays open."""
 
     def send(self, payload: bytes, deadline: float = float('inf')) -> None:
         """
-        Send a frame. Raises `OSError`: `ConnectionError` if nobody can read it, `TimeoutError` if it is not sent until `deadline`, by `time.monotonic()`.
+        Send a frame. Raises `OSError`: `ConnectionError` if the other end is closed, `TimeoutError` if it is not sent until `deadline`, by `time.monotonic()`.
         """
 
     def has_ended(self) -> bool:
-        """Whether the other side has gone and all of it is read."""
+        """True if the other end is closed and everything has been read."""
 
     def receive(self, deadline: float = float('inf'), awake_seconds: float = 0.0) -> bytes:
         """
-        Return the next frame. Raises `ConnectionResetError` at the end of the stream, `TimeoutError` after `deadline`, by `time.monotonic()`, and `OSError` for what is no frame (`EPROTO`) and when `close` was called.
+        Return the next frame. Raises `ConnectionResetError` at the end of the stream, `TimeoutError` after `deadline`, by `time.monotonic()`, and `OSError` for an invalid frame (`EPROTO`) and after `close`.
         """
 
     def wait(self, deadline: float = float('inf'), awake_seconds: float = 0.0) -> None:
         """Wait until there is something to read, or raise `TimeoutError`."""
 
     def hold(self, payload: bytes, limit: float) -> None:
-        """Keep a request back that has `limit` seconds from when it is sent."""
+        """Store a request, which will have `limit` seconds once it is sent."""
 
     def send_held(self) -> None:
-        """Send what was kept back. What goes wrong is raised by `receive`."""
+        """Send the stored request. `receive` raises any error."""
 
     def place(self, core: int) -> None:
         """
-        Let the process at the other end run on this core, or on all of ours (-1).
+        Bind the process at the other end to this core, or to all of ours (-1).
         """
 
     @property
     def is_crowded(self) -> bool:
         """
-        Whether other processes lately wanted the core on which this end looked.
+        True if other processes recently competed for the core on which this end was spinning.
         """
 
     @property
     def sleeps(self) -> bool:
-        """Whether to wait without looking first."""
+        """Whether to wait without spinning first."""
 
     @sleeps.setter
     def sleeps(self, arg: bool, /) -> None: ...
 
     @property
     def is_held(self) -> bool:
-        """Whether a request is kept back."""
+        """Whether a request is stored."""
 
     @property
     def awaits(self) -> bool:
-        """Whether a request was sent and its reply not received."""
+        """Whether a request was sent and its reply is outstanding."""
 
     @awaits.setter
     def awaits(self, arg: bool, /) -> None: ...
 
     @property
     def is_placed(self) -> bool:
-        """Whether the other process has one core only."""
+        """Whether the other process is bound to one core."""
 
     @property
     def deadline(self) -> float:
         """
-        When the reply to the last request is overdue, by `time.monotonic()`, if it did not have to wait for its core.
+        The deadline of the reply to the last request, by `time.monotonic()`, if it did not have to wait for its core.
         """
 
     @property
     def limit(self) -> float:
-        """How many seconds the last request had."""
+        """The seconds that the last request had."""
 
     @property
     def pid(self) -> int:
-        """The number of the process at the other end."""
+        """The id of the process at the other end."""
 
     @pid.setter
     def pid(self, arg: int, /) -> None: ...
 
     @property
     def core(self) -> int:
-        """The number of the core that it was on after the last exchange, or -1."""
+        """The number of its core after the last exchange, or -1."""
 
     @core.setter
     def core(self, arg: int, /) -> None: ...
 
     @property
     def seconds(self) -> float:
-        """How long the step of the last exchange took it, or 0."""
+        """The duration of the step in the last exchange, or 0."""
 
     @seconds.setter
     def seconds(self, arg: float, /) -> None: ...
 
 def current_core() -> int:
-    """
-    The number of the core that this thread is on, or -1 where nobody can say.
-    """
+    """The number of the core on which this thread runs, or -1 if unknown."""
 
 def exchange_at_once(channels: Sequence[Channel], first_awake_seconds: float, awake_seconds: float) -> None:
     """
-    Send what the channels hold and wait for the replies, which `receive` then returns. Only what interrupts is raised: `receive` raises the rest.
+    Send the stored requests and wait for the replies, which `receive` then returns. Raises interrupts only: `receive` raises other errors.
     """
 
 def exchange_in_turn(channels: Sequence[Channel], seconds: Sequence[float], share: float, late_seconds: float) -> tuple[int, int]:
     """
-    As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each core gets its part of `share` of them at once, then one at a time. Return how many replies say how long they were computed, and how many `late_seconds` they came later than that, but no more than there were.
+    Like `exchange_at_once`, but the longest request first, according to `seconds`. Each core gets its part of `share` at once, then one at a time. Return the number of replies that report how long they were computed, and their total delay in units of `late_seconds`, at most one for each.
     """
 
 STEPPED_TAG: int = 19

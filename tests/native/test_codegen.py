@@ -83,7 +83,7 @@ def secret(tmp_path: Path) -> Iterator[Path]:
 def test_inline_assembly_reads_no_file_unless_it_may(kind: str, secret: Path):
     module = _llvm.Module((TARGET + READERS[kind].replace("SECRET", str(secret))).encode())
     _llvm.let_assembly_read_files(False)
-    with pytest.raises(CompilerDiagnosticError, match="reads a file, which is refused"):
+    with pytest.raises(CompilerDiagnosticError, match="reads a file, which is only permitted"):
         module.object_code()
     _llvm.let_assembly_read_files(True)
     assert b"of the user" in module.object_code()

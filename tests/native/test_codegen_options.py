@@ -78,7 +78,7 @@ def test_random_choices_give_the_object_of_llc(
     assert module.object_code() == expected
 
 
-def test_what_one_module_chooses_is_of_no_other(optimised: dict[str, bytes]):
+def test_choices_of_one_module_do_not_affect_others(optimised: dict[str, bytes]):
     plain = {name: _llvm.Module(data) for name, data in optimised.items()}
     expected = {name: module.object_code() for name, module in plain.items()}
     name, *_ = optimised
@@ -182,14 +182,14 @@ def test_the_order_of_choices_does_not_count(corpus: dict[str, bytes]):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("codegen<regalloc=slow>", "'slow' is no value of -regalloc: expected one of default"),
-        ("codegen<stats=true>", "'stats' is no option of the code generator"),
-        ("codegen<no-such=default>", "'no-such' is no option"),
-        ("codegen<>", "'' is no option"),
-        ("globaldce,codegen<regalloc>", "'' is no value of -regalloc"),
+        ("codegen<regalloc=slow>", "'slow' is not a value of -regalloc: use one of default"),
+        ("codegen<stats=true>", "'stats' is not a supported option of the code generator"),
+        ("codegen<no-such=default>", "'no-such' is not a supported option"),
+        ("codegen<>", "'' is not a supported option"),
+        ("globaldce,codegen<regalloc>", "'' is not a value of -regalloc"),
     ],
 )
-def test_what_is_not_offered_is_refused_and_changes_nothing(
+def test_an_unavailable_choice_is_refused_and_changes_nothing(
     corpus: dict[str, bytes], text: str, message: str
 ):
     module = _llvm.Module(corpus["records"])

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from bundled import every_program
 
 from compiler_gym import _llvm
 from compiler_gym.datasets import BundledPrograms
 from compiler_gym.errors import BenchmarkInitError
+from tests.bundled import every_program
 
 from .conftest import need
 
@@ -44,10 +44,10 @@ def test_linking_equals_llvm_link(corpus: dict[str, bytes], tmp_path: Path):
 @pytest.mark.parametrize(
     ("modules", "message"),
     [
-        ([], "at least one module"),
+        ([], "no modules to link"),
         ([FIRST, FIRST], "module 1 does not link: .*'one'.*multiply defined"),
         ([FIRST, b"nonsense"], "expected top-level entity"),
-        ([b"", FIRST], "found no bytes"),
+        ([b"", FIRST], "the file is empty"),
     ],
 )
 def test_modules_that_do_not_link_are_refused(modules: list[bytes], message: str):
@@ -135,7 +135,7 @@ def merged(data: bytes, parts: list[tuple[str, bytes]]) -> bytes:
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_what_was_split_is_merged_to_what_it_was(backwards: bool):
+def test_a_split_module_merges_to_the_original(backwards: bool):
     parts = _llvm.split_functions(ODD)
     names = ("hidden", "inline", "first", "known", "resolver", "jump", "unnamed", "")
     assert tuple(name for name, _ in parts) == names
@@ -195,7 +195,7 @@ def test_notes_of_a_stranger_do_no_harm(notes: bytes):
 
 
 @pytest.mark.parametrize("name", every_program())
-def test_every_bundled_program_is_merged_to_what_it_was(name: str, tmp_path: Path):
+def test_every_bundled_program_merges_to_the_original(name: str, tmp_path: Path):
     data = BundledPrograms()[name].contents
     whole = merged(data, _llvm.split_functions(data))
     assert plain(whole) == plain(data)
@@ -226,6 +226,6 @@ define ptr @f(ptr %p, i32 %i) {
 
 
 @pytest.mark.parametrize("function", [_llvm.split_functions, _llvm.strip_noop_bitcasts])
-def test_bytes_that_are_no_module_are_refused(function: Callable[[bytes], bytes]):
+def test_bytes_that_are_not_a_module_are_refused(function: Callable[[bytes], bytes]):
     with pytest.raises(BenchmarkInitError, match="expected top-level entity"):
         function(b"nonsense")

@@ -81,7 +81,7 @@ def test_wrapped_bitcode_is_read(corpus: dict[str, bytes]):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "found no bytes"),
+        (b"", "the file is empty"),
         (b"int main(void) { return 0; }", "expected top-level entity"),
         (b"BC\xc0\xde", "Expected a single module"),
         (b"BC\xc0\xde" + bytes(100), "[Mm]alformed|Invalid|Unknown"),
@@ -92,7 +92,7 @@ def test_wrapped_bitcode_is_read(corpus: dict[str, bytes]):
         (b"define void @f() { %x = frobnicate i32 1\n ret void }", "expected instruction opcode"),
     ],
 )  # fmt: skip
-def test_input_that_is_no_module_is_refused_with_llvms_reason(data: bytes, message: str):
+def test_input_that_is_not_a_module_is_refused_with_llvms_reason(data: bytes, message: str):
     with pytest.raises(BenchmarkInitError, match=message):
         _llvm.Module(data, "input")
 

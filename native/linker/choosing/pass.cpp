@@ -47,7 +47,7 @@ unsigned cost(const llvm::Function& function) {
   return function.getInstructionCount() + function_cost;
 }
 
-// Exclude functions that cannot be cloned and those that compute the addresses of their own
+// Exclude functions that cannot be cloned and those that compute the addresses of their
 // instructions.
 bool can_choose(const llvm::Function& function) {
   if (function.isDeclarationForLinker() || !function.hasName() || !function.hasOptSize() ||

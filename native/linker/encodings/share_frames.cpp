@@ -288,7 +288,7 @@ class ShareFrames : public llvm::ModulePass {
 
 char ShareFrames::ID = 0;
 
-// With IPRA, callers may keep values in any register that a function does not name. A prologue may
+// IPRA lets callers keep values in any register that a function does not name. A prologue may
 // also follow other code in its block.
 bool ShareFrames::may_change_r11(const llvm::MachineInstr& before, const X86& x86) const {
   const llvm::MachineFunction& function = *before.getMF();

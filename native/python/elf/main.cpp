@@ -109,10 +109,10 @@ Texts demangle(const std::vector<std::string>& names) {
 }  // namespace
 
 NB_MODULE(_elf, m) {
-  m.doc() = "Tables of ELF files, as columns by name: numbers are the bytes of uint64.";
+  m.doc() = "Tables of ELF files, as columns by name; numbers are bytes of uint64.";
   m.def("read_file", &file, "data"_a,
-        "The headers, sections, segments, symbols and relative relocations of an ELF file of any "
-        "machine. Raises `ValueError` if it is not one, or is damaged.");
+        "The headers, sections, segments, symbols and relative relocations of an ELF file for any "
+        "machine. Raises `ValueError` if it is not an ELF file, or is damaged.");
   m.def("read_frames", &frames, "data"_a, "address"_a, "tables"_a, "tables_address"_a, "bits"_a,
         "little"_a,
         "The entries of `.eh_frame` up to the first that cannot be read, with the exception tables "

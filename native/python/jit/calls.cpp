@@ -14,10 +14,11 @@ using namespace compiler_gym::jit;
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 void bind_calls(nb::module_& m) {
-  nb::enum_<Clock>(m, "Clock", "What a measured second is.")
+  nb::enum_<Clock>(m, "Clock", "The clock for measurements.")
       .value("wall", Clock::wall)
       .value("processor", Clock::processor);
-  nb::class_<Call>(m, "Call", "A function of one array of addresses, and that array.")
+  nb::class_<Call>(m, "Call",
+                   "A function with one array of addresses as its argument, and that array.")
       .def(
           "__init__",
           [](Call* self, std::uintptr_t function, std::vector<std::uintptr_t> buffers) {
@@ -25,10 +26,10 @@ void bind_calls(nb::module_& m) {
           },
           "function"_a, "buffers"_a)
       .def_ro("function", &Call::function, "The address of the function.")
-      .def_ro("buffers", &Call::buffers, "What its array holds.")
+      .def_ro("buffers", &Call::buffers, "The addresses in its array.")
       .def("run", &run, Unlocked(), "Call it once.");
   m.def(
-      "time_in_turns", &time_in_turns, "calls"_a, "rounds"_a, "repeats"_a, "clock"_a, Unlocked(),
+      "time_in_turns", &time_alternating, "calls"_a, "rounds"_a, "repeats"_a, "clock"_a, Unlocked(),
       "Return the seconds of one run of each call in each round, each the mean of its `repeats`.");
 }
 

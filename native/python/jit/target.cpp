@@ -15,11 +15,11 @@ using namespace compiler_gym::jit;
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 void bind_target(nb::module_& m) {
-  m.def("host_cpu", &host_cpu, "Return what LLVM calls this machine's processor.");
-  m.def("host_triple", &host_triple, "Return what LLVM calls this machine.");
-  m.def("host_features", &host_features, "Return what this machine's processor can do.");
-  m.def("vector_bits", &vector_bits, "Return how many bits its widest vector register holds.");
-  m.def("vector_registers", &vector_registers, "Return how many vector registers it has.");
+  m.def("host_cpu", &host_cpu, "Return LLVM's name of this machine's processor.");
+  m.def("host_triple", &host_triple, "Return LLVM's triple of this machine.");
+  m.def("host_features", &host_features, "Return the features of this machine's processor.");
+  m.def("vector_bits", &vector_bits, "Return the width of its widest vector register in bits.");
+  m.def("vector_registers", &vector_registers, "Return the number of its vector registers.");
   m.def("assembly", &assembly, "ir"_a, "triple"_a = "", "cpu"_a = "", "features"_a = "",
         "level"_a = 2, Unlocked(),
         "Return assembly of textual IR: for this machine, or PTX for nvptx64-nvidia-cuda.");

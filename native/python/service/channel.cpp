@@ -44,23 +44,22 @@ std::vector<Channel*> channels_in(const nb::sequence& sequence) {
 void bind_channel(nb::module_& m) {
   nb::register_exception_translator(translate, nullptr);
   m.attr("FRAME_HEADER") = service::frame_header;
-  nb::class_<Channel>(m, "Channel",
-                      "One socket's frames: writing and reading them, requests and their replies.")
+  nb::class_<Channel>(m, "Channel", "The frames of one socket: requests and their replies.")
       .def(
           "__init__",
           [](Channel* self, int descriptor) { new (self) Channel(descriptor, interpreter()); },
           "descriptor"_a)
-      .def("close", &Channel::close, "Use the descriptor no more; it stays open.")
+      .def("close", &Channel::close, "Stop using the descriptor; it stays open.")
       .def(
           "send",
           [](Channel& self, const nb::bytes& payload, double deadline) {
             self.send(view(payload), deadline);
           },
           "payload"_a, "deadline"_a = forever,
-          "Send a frame. Raises `OSError`: `ConnectionError` if nobody can read it, "
+          "Send a frame. Raises `OSError`: `ConnectionError` if the other end is closed, "
           "`TimeoutError` if it is not sent until `deadline`, by `time.monotonic()`.")
       .def("has_ended", &Channel::has_ended,
-           "Whether the other side has gone and all of it is read.")
+           "True if the other end is closed and everything has been read.")
       .def(
           "receive",
           [](Channel& self, double deadline, double awake_seconds) {
@@ -68,8 +67,8 @@ void bind_channel(nb::module_& m) {
           },
           "deadline"_a = forever, "awake_seconds"_a = 0.0,
           "Return the next frame. Raises `ConnectionResetError` at the end of the stream, "
-          "`TimeoutError` after `deadline`, by `time.monotonic()`, and `OSError` for what is no "
-          "frame (`EPROTO`) and when `close` was called.")
+          "`TimeoutError` after `deadline`, by `time.monotonic()`, and `OSError` for an invalid "
+          "frame (`EPROTO`) and after `close`.")
       .def("wait", &Channel::wait, "deadline"_a = forever, "awake_seconds"_a = 0.0,
            "Wait until there is something to read, or raise `TimeoutError`.")
       .def(
@@ -78,26 +77,25 @@ void bind_channel(nb::module_& m) {
             self.hold(bytes_of(std::move(payload)), limit);
           },
           "payload"_a, "limit"_a,
-          "Keep a request back that has `limit` seconds from when it is sent.")
-      .def("send_held", &Channel::send_held,
-           "Send what was kept back. What goes wrong is raised by `receive`.")
+          "Store a request, which will have `limit` seconds once it is sent.")
+      .def("send_held", &Channel::send_held, "Send the stored request. `receive` raises any error.")
       .def("place", &Channel::place, "core"_a,
-           "Let the process at the other end run on this core, or on all of ours (-1).")
-      .def_prop_ro("is_crowded", &Channel::is_crowded,
-                   "Whether other processes lately wanted the core on which this end looked.")
-      .def_rw("sleeps", &Channel::sleeps, "Whether to wait without looking first.")
-      .def_prop_ro("is_held", &Channel::is_held, "Whether a request is kept back.")
-      .def_rw("awaits", &Channel::awaits, "Whether a request was sent and its reply not received.")
-      .def_ro("is_placed", &Channel::is_placed, "Whether the other process has one core only.")
+           "Bind the process at the other end to this core, or to all of ours (-1).")
+      .def_prop_ro(
+          "is_crowded", &Channel::is_crowded,
+          "True if other processes recently competed for the core on which this end was spinning.")
+      .def_rw("sleeps", &Channel::sleeps, "Whether to wait without spinning first.")
+      .def_prop_ro("is_held", &Channel::is_held, "Whether a request is stored.")
+      .def_rw("awaits", &Channel::awaits,
+              "Whether a request was sent and its reply is outstanding.")
+      .def_ro("is_placed", &Channel::is_placed, "Whether the other process is bound to one core.")
       .def_ro("deadline", &Channel::deadline,
-              "When the reply to the last request is overdue, by `time.monotonic()`, if it did not "
+              "The deadline of the reply to the last request, by `time.monotonic()`, if it did not "
               "have to wait for its core.")
-      .def_ro("limit", &Channel::limit, "How many seconds the last request had.")
-      .def_rw("pid", &Channel::pid, "The number of the process at the other end.")
-      .def_rw("core", &Channel::core,
-              "The number of the core that it was on after the last exchange, or -1.")
-      .def_rw("seconds", &Channel::seconds,
-              "How long the step of the last exchange took it, or 0.");
+      .def_ro("limit", &Channel::limit, "The seconds that the last request had.")
+      .def_rw("pid", &Channel::pid, "The id of the process at the other end.")
+      .def_rw("core", &Channel::core, "The number of its core after the last exchange, or -1.")
+      .def_rw("seconds", &Channel::seconds, "The duration of the step in the last exchange, or 0.");
 }
 
 }  // namespace compiler_gym::python

@@ -8,7 +8,7 @@ namespace compiler_gym::python {
 
 void bind_cores(nb::module_& m) {
   m.def("current_core", &service::current_core,
-        "The number of the core that this thread is on, or -1 where nobody can say.");
+        "The number of the core on which this thread runs, or -1 if unknown.");
 }
 
 }  // namespace compiler_gym::python

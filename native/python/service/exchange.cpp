@@ -16,8 +16,8 @@ void bind_exchange(nb::module_& m) {
         service::exchange_at_once(channels_in(channels), first_awake_seconds, awake_seconds);
       },
       "channels"_a, "first_awake_seconds"_a, "awake_seconds"_a,
-      "Send what the channels hold and wait for the replies, which `receive` then returns. Only "
-      "what interrupts is raised: `receive` raises the rest.");
+      "Send the stored requests and wait for the replies, which `receive` then returns. Raises "
+      "interrupts only: `receive` raises other errors.");
   m.def(
       "exchange_in_turn",
       [](const ChannelSequence& channels, const Numbers& seconds, double share,
@@ -30,10 +30,10 @@ void bind_exchange(nb::module_& m) {
         return std::pair(turns.timed, turns.late);
       },
       "channels"_a, "seconds"_a, "share"_a, "late_seconds"_a,
-      "As `exchange_at_once`, the longest first by what they are expected to take, `seconds`. Each "
-      "core gets its part of `share` of them at once, then one at a time. Return how many replies "
-      "say how long they were computed, and how many `late_seconds` they came later than that, "
-      "but no more than there were.");
+      "Like `exchange_at_once`, but the longest request first, according to `seconds`. Each core "
+      "gets its part of `share` at once, then one at a time. Return the number of replies "
+      "that report how long they were computed, and their total delay in units of `late_seconds`, "
+      "at most one for each.");
 }
 
 }  // namespace compiler_gym::python

@@ -236,7 +236,7 @@ bool add_nameless(Count& count, pid_t pid, const struct stat (&streams)[3], uid_
 
 }  // namespace
 
-Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most) {
+Held count_held(int folder, const Seen& seen, uid_t owner, unsigned long most) {
   Count count;
   count.held.is_whole = Walk(count, owner, most).through(folder);
   struct stat streams[3] = {};

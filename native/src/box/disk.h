@@ -18,6 +18,6 @@ struct Held {
 
 // Count the files in `folder`, without following links, up to `most` files, and the open files of
 // `seen`.
-Held held_in(int folder, const Seen& seen, uid_t owner, unsigned long most);
+Held count_held(int folder, const Seen& seen, uid_t owner, unsigned long most);
 
 }  // namespace compiler_gym::box

@@ -20,10 +20,10 @@ constexpr unsigned new_namespaces = 0x7E020080;  // every CLONE_NEW* that clone 
 constexpr unsigned x32_calls = 0x40000000;
 constexpr unsigned fixed_addresses = 0x0040000;
 // Commands of ioctl that query a terminal or a pipe: others change files, disks and screens.
-constexpr unsigned asks[] = {0x5401 /* TCGETS */,    0x802C542A /* TCGETS2 */,
-                             0x540F /* TIOCGPGRP */, 0x5413 /* TIOCGWINSZ */,
-                             0x541B /* FIONREAD */,  0x5421 /* FIONBIO */,
-                             0x5450 /* FIONCLEX */,  0x5451 /* FIOCLEX */};
+constexpr unsigned query_commands[] = {0x5401 /* TCGETS */,    0x802C542A /* TCGETS2 */,
+                                       0x540F /* TIOCGPGRP */, 0x5413 /* TIOCGWINSZ */,
+                                       0x541B /* FIONREAD */,  0x5421 /* FIONBIO */,
+                                       0x5450 /* FIONCLEX */,  0x5451 /* FIOCLEX */};
 
 // Call that change the machine, inspect other processes, or acquire new privileges.
 constexpr int refused[] = {
@@ -103,13 +103,13 @@ constexpr int refused[] = {
     461,  // quotactl_fd, memfd_secret, statmount, lsm_*
 };
 
-// Call that a program can do without: they fail as if this kernel had none of them. `clone3` hides
-// its flags behind a pointer: the C library falls back to `clone`. The others keep memory in a
+// Call that a program can do without: they fail as if this kernel had none of them. `clone3` passes
+// its flags through a pointer: the C library falls back to `clone`. The others keep memory in a
 // pipe, which no limit counts.
 constexpr int missing[] = {435, SYS_vmsplice, SYS_splice, SYS_tee, SYS_io_setup};
 
 // Call that change a file without opening it for writing: no other rule denies them to its owner.
-constexpr int of_owners[] = {
+constexpr int owner_calls[] = {
     SYS_fchown,      SYS_fchownat,     SYS_setxattr,     SYS_lsetxattr, SYS_fsetxattr,
     SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
 #if defined(__x86_64__)
@@ -118,10 +118,10 @@ constexpr int of_owners[] = {
 };
 
 // Recent calls of this kind: libraries fall back to older ones if these are missing.
-constexpr int of_owners_lately[] = {452, 463, 466, 469};  // fchmodat2, *xattrat, file_setattr
+constexpr int recent_owner_calls[] = {452, 463, 466, 469};  // fchmodat2, *xattrat, file_setattr
 
 // For files in the program's folder, the watcher makes these calls: linkers and tar need them.
-constexpr int of_own_folder[] = {
+constexpr int own_folder_calls[] = {
     SYS_fchmod,
     SYS_fchmodat,
     SYS_utimensat,
@@ -131,8 +131,8 @@ constexpr int of_own_folder[] = {
 };
 
 // Call that change other processes of the same user.
-constexpr int of_others[] = {SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
-                             SYS_sched_setattr};
+constexpr int other_process_calls[] = {SYS_sched_setaffinity, SYS_sched_setscheduler,
+                                       SYS_sched_setparam, SYS_sched_setattr};
 
 class Program {
  public:
@@ -181,7 +181,7 @@ class Program {
 constexpr unsigned denied = SECCOMP_RET_ERRNO | EPERM;
 constexpr unsigned unknown = SECCOMP_RET_ERRNO | ENOSYS;
 constexpr unsigned allowed = SECCOMP_RET_ALLOW;
-constexpr unsigned told = SECCOMP_RET_USER_NOTIF;
+constexpr unsigned notified = SECCOMP_RET_USER_NOTIF;
 
 // Allow a call whose first argument is a process only for the caller itself, which is 0.
 void add_for_itself(Program& program, int call) {
@@ -202,24 +202,24 @@ void add_refused(Program& program, const Orders& orders, const Place& place, boo
   program.on_each(std::initializer_list<int>{SYS_setpriority, SYS_ioprio_set}, denied);
   add_for_itself(program, SYS_prlimit64);
   if (!place.is_owner) return;
-  program.on_each(of_owners, denied);
-  program.on_each(of_owners_lately, unknown);
-  program.on_each(of_own_folder, is_heard ? told : denied);
-  for (const int call : of_others) add_for_itself(program, call);
+  program.on_each(owner_calls, denied);
+  program.on_each(recent_owner_calls, unknown);
+  program.on_each(own_folder_calls, is_heard ? notified : denied);
+  for (const int call : other_process_calls) add_for_itself(program, call);
 }
 
 void add_memory(Program& program, unsigned least, int call, int argument) {
   const int from = program.skip_unless(static_cast<unsigned>(call));
   program.load_argument(argument, true);
-  program.from(1, told);
+  program.from(1, notified);
   program.load_argument(argument);
-  program.from(least, told);
+  program.from(least, notified);
   program.answer(allowed);
   program.skip_to_here(from);
 }
 
 // The rules that examine an argument; each ends by allowing or refusing its call.
-void add_judged(Program& program, const Orders& orders) {
+void add_argument_rules(Program& program, const Orders& orders) {
   int from = program.skip_unless(SYS_clone);
   program.load_argument(0);
   program.add(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, new_namespaces, 0, 1));
@@ -246,7 +246,7 @@ void add_judged(Program& program, const Orders& orders) {
   if (orders.may_count) return;  // other commands of ioctl read the counters
   from = program.skip_unless(SYS_ioctl);
   program.load_argument(1);
-  program.on_each(asks, allowed);
+  program.on_each(query_commands, allowed);
   program.answer(SECCOMP_RET_ERRNO | ENOTTY);
   program.skip_to_here(from);
 }
@@ -262,8 +262,8 @@ int install(const Orders& orders, const Place& place, bool is_heard) {
   program.from(x32_calls, unknown);
 #endif
   add_refused(program, orders, place, is_heard);
-  add_judged(program, orders);
-  if (const unsigned least = is_heard ? told_from(orders) : 0) {
+  add_argument_rules(program, orders);
+  if (const unsigned least = is_heard ? notify_from(orders) : 0) {
     add_memory(program, least, SYS_mmap, 1);
     add_memory(program, least, SYS_mremap, 2);
   }
@@ -273,7 +273,7 @@ int install(const Orders& orders, const Place& place, bool is_heard) {
 
 }  // namespace
 
-unsigned told_from(const Orders& orders) {
+unsigned notify_from(const Orders& orders) {
   const long long part = orders.process_bytes / 64, least = 1 << 20, most = 1LL << 30;
   if (orders.process_bytes == 0) return 0;
   return static_cast<unsigned>(part < least ? least : part > most ? most : part);

@@ -13,6 +13,6 @@ namespace compiler_gym::box {
 bool filter_calls(const Orders& orders, const Place& place, int* listener);
 
 // The size from which requests for memory are reported to the watcher; 0: none are.
-unsigned told_from(const Orders& orders);
+unsigned notify_from(const Orders& orders);
 
 }  // namespace compiler_gym::box

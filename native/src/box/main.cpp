@@ -39,7 +39,7 @@ int failed(const Orders& orders, const char* what) {
 }
 
 // The first process of the new namespaces.
-int be_first(const Orders& orders, const Identity& who) {
+int run_first_process(const Orders& orders, const Identity& who) {
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   umask(022);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -71,7 +71,7 @@ int run_apart(const Orders& orders) {
   if (first == 0) {
     char is_mapped = 0;
     close(ready[1]);
-    _exit(read(ready[0], &is_mapped, 1) == 1 ? be_first(orders, who) : 0);
+    _exit(read(ready[0], &is_mapped, 1) == 1 ? run_first_process(orders, who) : 0);
   }
   close(ready[0]);
   const bool is_mapped = !who.needs_namespace || map_first(first, who);
@@ -86,13 +86,13 @@ int run_apart(const Orders& orders) {
 
 // Use the file permissions of `user`: root may read what others may not, but sees their open files
 // only if it may trace them.
-void look_as(User user) {
+void assume_permissions(User user) {
   setfsgid(user.group);
   setfsuid(user.user);
 }
 
 // Return whether the user of the file permissions may work in the current folder.
-bool may_work_here() {
+bool can_work_here() {
   const int found = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool may = found >= 0 && faccessat(found, "..", X_OK, AT_EACCESS) == 0;
   if (found >= 0) close(found);
@@ -124,11 +124,11 @@ int watch_here(const Orders& orders, pid_t parent) {
   if (scratch < 0 || fchdir(scratch)) return failed(orders, "open the scratch folder");
   Place place{{geteuid(), getegid()}, false, false, true, -1, scratch};
   const User other{nobody, nobody};
-  if (orders.tier == Tier::limits && !orders.keeps_user && may_become_nobody()) {
+  if (orders.tier == Tier::limits && !orders.keeps_user && can_become_nobody()) {
     const bool is_given = give_folder(scratch, other);
-    look_as(other);
-    const bool is_other = is_given && may_work_here();
-    if (!is_other || sees_into_others()) look_as(place.user);
+    assume_permissions(other);
+    const bool is_other = is_given && can_work_here();
+    if (!is_other || can_inspect_others()) assume_permissions(place.user);
     if (is_other)
       place = {other, true, false, false, -1, scratch};
     else

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t page = 4096;
 
 // Report once which call of this watcher was refused: the program only learns that its call failed.
-void say_refused(const char* calls, int error) {
+void report_refusal(const char* calls, int error) {
   static bool is_said = false;
   if (is_said || (error != EPERM && error != EACCES && error != ENOSYS)) return;
   is_said = true;
@@ -47,7 +47,7 @@ bool read_memory(pid_t pid, std::uint64_t from, void* to, std::size_t size) {
                                           static_cast<ssize_t>(size);
   const int error = errno;
   if (memory >= 0) close(memory);
-  if (!is_read) say_refused("process_vm_readv and /proc/PID/mem", error);
+  if (!is_read) report_refusal("process_vm_readv and /proc/PID/mem", error);
   errno = error;
   return is_read;
 }
@@ -64,7 +64,7 @@ bool read_path(pid_t pid, std::uint64_t from, char* to, std::size_t size) {
 }
 
 // Open the file of descriptor `number` of the process, or its current folder.
-int open_of(pid_t pid, int number) {
+int open_descriptor(pid_t pid, int number) {
   char path[64];
   if (number == AT_FDCWD)
     std::snprintf(path, sizeof path, "/proc/%d/cwd", pid);
@@ -75,7 +75,7 @@ int open_of(pid_t pid, int number) {
 
 int open_target(pid_t pid, int folder, std::uint64_t path, bool follows) {
   char name[4096];
-  const int at = open_of(pid, folder);
+  const int at = open_descriptor(pid, folder);
   if (at < 0 || path == 0) return at;
   // A link below /proc/self would resolve to this process.
   OpenHow how{static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | (follows ? 0 : O_NOFOLLOW)), 0,
@@ -144,7 +144,7 @@ int change(const seccomp_notif& call, const Place& place) {
 }
 
 // Return whether the request exceeds the address space that the process may have.
-bool asks_for_too_much(const seccomp_notif& call, const Orders& orders) {
+bool exceeds_address_space(const seccomp_notif& call, const Orders& orders) {
   const std::uint64_t asked = call.data.args[call.data.nr == SYS_mmap ? 1 : 2];
   if (asked > static_cast<std::uint64_t>(orders.process_bytes)) return true;
   char path[64], text[64] = {};
@@ -164,7 +164,7 @@ bool answer_call(int listener, const Orders& orders, const Place& place) {
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &call)) return false;  // the process has ended
   seccomp_notif_resp answer{call.id, 0, 0, 0};
   const bool is_memory = call.data.nr == SYS_mmap || call.data.nr == SYS_mremap;
-  const bool is_refused = is_memory && asks_for_too_much(call, orders);
+  const bool is_refused = is_memory && exceeds_address_space(call, orders);
   if (is_memory)
     answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;  // the kernel decides; this only takes note
   else

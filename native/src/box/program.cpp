@@ -29,10 +29,10 @@ namespace {
 
 constexpr long long most_signals = 4096;  // including timers, each of which reserves a signal
 
-[[noreturn]] void give_up(int told, const char* what) {
-  Told said{0, errno, {}};
+[[noreturn]] void give_up(int channel, const char* what) {
+  Message said{0, errno, {}};
   std::snprintf(said.failed, sizeof said.failed, "%s", what);
-  if (write(told, &said, sizeof said) < 0) _exit(126);
+  if (write(channel, &said, sizeof said) < 0) _exit(126);
   _exit(127);
 }
 
@@ -49,7 +49,7 @@ void limit(int which, long long soft, long long hard) {
 
 // The number of threads on the system: an upper bound of the per-user count that the kernel
 // enforces.
-long threads_of_all() {
+long count_threads() {
   char text[128];
   const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
   const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
@@ -70,17 +70,17 @@ void set_limits(const Orders& orders, const Place& place) {
   limit(RLIMIT_SIGPENDING, most_signals, most_signals);
   // One more process than the limit may start, so that the excess is seen; the first process may
   // count too.
-  const long others = !place.is_first ? threads_of_all() : place.changes_user ? 1 : 2;
+  const long others = !place.is_first ? count_threads() : place.changes_user ? 1 : 2;
   limit(RLIMIT_NPROC, orders.processes + others, orders.processes + others);
 }
 
 // Limit the privileges that an executed program can ever gain; an ordinary user may not call this
 // and does not need it.
-void bound_powers() {
+void bound_capabilities() {
   for (int power = 0; prctl(PR_CAPBSET_DROP, power, 0, 0, 0) == 0;) ++power;
 }
 
-void drop_powers() {
+void drop_capabilities() {
   prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   struct {
     unsigned version;
@@ -112,7 +112,8 @@ void run(const Orders& orders, int opened) {
     execve(orders.command[0], orders.command, environ);
 }
 
-void endanger() {  // the kernel kills this process first if the machine runs out of memory
+void prefer_for_oom_kill() {  // the kernel kills this process first if the machine runs out of
+                              // memory
   const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file < 0) return;
   if (write(file, "1000", 4) < 0) errno = 0;
@@ -120,8 +121,8 @@ void endanger() {  // the kernel kills this process first if the machine runs ou
 }
 
 // Report that the program starts, and send the descriptor of its filter.
-bool tell(int told, const Told& said, int listener) {
-  iovec text{const_cast<Told*>(&said), sizeof said};
+bool send_message(int channel, const Message& said, int listener) {
+  iovec text{const_cast<Message*>(&said), sizeof said};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof listener)] = {};
   msghdr message{};
   message.msg_iov = &text;
@@ -133,47 +134,48 @@ bool tell(int told, const Told& said, int listener) {
     *header = {CMSG_LEN(sizeof listener), SOL_SOCKET, SCM_RIGHTS};
     std::memcpy(CMSG_DATA(header), &listener, sizeof listener);
   }
-  return sendmsg(told, &message, MSG_NOSIGNAL) == sizeof said;
+  return sendmsg(channel, &message, MSG_NOSIGNAL) == sizeof said;
 }
 
 }  // namespace
 
-[[noreturn]] void become_program(const Orders& orders, const Place& place, int told, int ready) {
+[[noreturn]] void become_program(const Orders& orders, const Place& place, int channel, int ready) {
   const bool is_bounded = orders.tier != Tier::none;
   int listener = -1;
   if (place.writable_processes >= 0) {
     char nothing;
-    if (read(ready, &nothing, 1) < 0) give_up(told, "wait");  // until the user is mapped
+    if (read(ready, &nothing, 1) < 0) give_up(channel, "wait");  // until the user is mapped
   }
   setfsuid(geteuid());  // the watcher may use the program's file permissions
   setfsgid(getegid());
   setsid();
-  if (fchdir(place.scratch)) give_up(told, "change to its folder");
+  if (fchdir(place.scratch)) give_up(channel, "change to its folder");
   const int rules = is_bounded && !place.is_first ? make_rules(orders, ".") : -1;
-  if (orders.directory && chdir(orders.directory)) give_up(told, "change to its folder");
+  if (orders.directory && chdir(orders.directory)) give_up(channel, "change to its folder");
   const int opened = place.is_first || !place.changes_user ? -1 : open(orders.command[0], O_PATH);
-  if (!place.is_first) endanger();
+  if (!place.is_first) prefer_for_oom_kill();
   set_limits(orders, place);
   if (is_bounded) {
-    bound_powers();
-    if (!become(place)) give_up(told, "change the user");
-    drop_powers();
+    bound_capabilities();
+    if (!become(place)) give_up(channel, "change the user");
+    drop_capabilities();
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   if (is_bounded) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     enforce(rules);
     if (!filter_calls(orders, place, &listener) && (place.is_first || place.is_owner))
-      give_up(told, "filter system calls");
+      give_up(channel, "filter system calls");
   }
   forget_signals();
   close_others_on_exec(3);
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
-  const Told said{static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec), 0, {}};
-  if (!tell(told, said, listener)) _exit(126);
+  const Message said{
+      static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec), 0, {}};
+  if (!send_message(channel, said, listener)) _exit(126);
   run(orders, opened);
-  give_up(told, "execute the program");
+  give_up(channel, "execute the program");
 }
 
 }  // namespace compiler_gym::box

@@ -8,12 +8,12 @@ namespace compiler_gym::box {
 
 // A message from the program's process to its watcher: the first when it starts, the second if that
 // failed.
-struct Told {
+struct Message {
   double started;
   int error;
   char failed[48];
 };
 
-[[noreturn]] void become_program(const Orders& orders, const Place& place, int told, int ready);
+[[noreturn]] void become_program(const Orders& orders, const Place& place, int channel, int ready);
 
 }  // namespace compiler_gym::box

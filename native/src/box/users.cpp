@@ -28,7 +28,7 @@ unsigned powers() {
 }
 
 // Return the number of `inside` in the parent namespace.
-unsigned outside_of(const char* map, unsigned inside) {
+unsigned map_outside(const char* map, unsigned inside) {
   char text[4096] = {};
   const int file = open(map, O_RDONLY | O_CLOEXEC);
   if (file < 0) return unmapped;
@@ -54,21 +54,21 @@ bool put(int folder, const char* path, const char* text) {
 
 }  // namespace
 
-bool may_become_nobody() {
+bool can_become_nobody() {
   return geteuid() == 0 && (powers() & to_become) == to_become &&
-         outside_of("/proc/self/uid_map", nobody) != unmapped &&
-         outside_of("/proc/self/gid_map", nobody) != unmapped;
+         map_outside("/proc/self/uid_map", nobody) != unmapped &&
+         map_outside("/proc/self/gid_map", nobody) != unmapped;
 }
 
-bool sees_into_others() { return powers() & to_look; }
+bool can_inspect_others() { return powers() & to_look; }
 
 Identity identify(bool keeps_user) {
   const User self{geteuid(), getegid()}, other{nobody, nobody};
   const bool may_mount = powers() & to_mount;
   if (keeps_user) return {self, false, !may_mount, false};
-  if (may_become_nobody()) return {other, true, !may_mount, false};
+  if (can_become_nobody()) return {other, true, !may_mount, false};
   // The caller is mapped to nobody in the box: that is equally safe only if the caller is not root.
-  return {other, false, true, outside_of("/proc/self/uid_map", self.user) == 0};
+  return {other, false, true, map_outside("/proc/self/uid_map", self.user) == 0};
 }
 
 bool map_users(int processes, pid_t pid, const char* users, const char* groups) {

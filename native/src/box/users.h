@@ -27,10 +27,10 @@ struct Identity {
 Identity identify(bool keeps_user);
 
 // Return whether this process may give files to nobody, and become nobody.
-bool may_become_nobody();
+bool can_become_nobody();
 
 // Return whether the kernel shows this process the open files of other users.
-bool sees_into_others();
+bool can_inspect_others();
 
 // Write the user maps of the process `pid` below the folder `processes`, a /proc.
 bool map_users(int processes, pid_t pid, const char* users, const char* groups);

@@ -58,7 +58,7 @@ long long scratch_bytes(const Orders& orders, const Place& place) {
 }
 
 // Return the limit that all processes together exceed, or null.
-const char* uses_too_much(const Orders& orders, const Place& place) {
+const char* find_exceeded_total(const Orders& orders, const Place& place) {
   static Use used[Seen::most];
   long threads = 0;
   const long long scratch = scratch_bytes(orders, place);
@@ -99,7 +99,8 @@ bool is_scratch_full(const Orders& orders, const Place& place) {
 
 bool is_folder_full(const Orders& orders, const Place& place) {
   if (place.is_first) return false;
-  const Held held = held_in(place.scratch, seen, place.user.user, held_before.files + most_files);
+  const Held held =
+      count_held(place.scratch, seen, place.user.user, held_before.files + most_files);
   const long long files = static_cast<long long>(held.files - held_before.files);
   if (!held.is_shown && orders.tier == Tier::limits) return true;
   return !held.is_whole || files > static_cast<long long>(most_files) ||
@@ -110,13 +111,13 @@ const char* passed(const Orders& orders, const Place& place, double until) {
   if (seconds_now() >= until) return "time";
   look(seen, !place.is_first);
   if (seen.count > orders.processes) return "processes";
-  if (const char* limit = uses_too_much(orders, place)) return limit;
+  if (const char* limit = find_exceeded_total(orders, place)) return limit;
   if (is_machine_full()) return "memory";
   return is_scratch_full(orders, place) || is_folder_full(orders, place) ? "output" : nullptr;
 }
 
 // The outcome of one run.
-struct Ended {
+struct Outcome {
   int status = 0;
   bool is_known = false;
   double seconds = 0;
@@ -125,7 +126,7 @@ struct Ended {
   bool was_refused = false;  // the watcher saw a refused request for memory
 };
 
-void take(Ended& ended, pid_t program, double started) {
+void take(Outcome& ended, pid_t program, double started) {
   for (;;) {
     int status = 0;
     rusage used{};
@@ -141,7 +142,7 @@ void take(Ended& ended, pid_t program, double started) {
 
 // End all remaining processes. In a namespace one signal reaches all; otherwise they are stopped
 // first, so that none starts others while we look.
-void end_all(Ended& ended, const Place& place, pid_t program, double started) {
+void end_all(Outcome& ended, const Place& place, pid_t program, double started) {
   const double until = seconds_now() + patience_seconds;
   for (timespec pause{0, 200'000}; seconds_now() < until; nanosleep(&pause, nullptr)) {
     if (place.is_first) {
@@ -161,7 +162,7 @@ void end_all(Ended& ended, const Place& place, pid_t program, double started) {
   }
 }
 
-void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t program, int listener,
+void wait_for(Outcome& ended, const Orders& orders, const Place& place, pid_t program, int listener,
               double started) {
   sigset_t awaited;
   sigemptyset(&awaited);
@@ -200,7 +201,7 @@ void wait_for(Ended& ended, const Orders& orders, const Place& place, pid_t prog
 
 // Return whether a program ended because it got no memory: a large request was refused, or it has
 // used nearly all when a small request failed.
-bool is_out_of_memory(const Orders& orders, const Ended& ended) {
+bool is_out_of_memory(const Orders& orders, const Outcome& ended) {
   const int signal = -ended.status;
   if (signal != SIGSEGV && signal != SIGBUS && signal != SIGABRT) return false;
   const long long used = 1024LL * ended.used.ru_maxrss;
@@ -208,7 +209,7 @@ bool is_out_of_memory(const Orders& orders, const Ended& ended) {
 }
 
 // The remains of a program are more reliable than its exit status.
-const char* passed_at_its_end(const Orders& orders, const Place& place, const Ended& ended) {
+const char* find_exceeded_at_end(const Orders& orders, const Place& place, const Outcome& ended) {
   look(seen, !place.is_first);
   if (seen.count + 1 >= orders.processes) return "processes";
   if (is_out_of_memory(orders, ended)) return "memory";
@@ -228,7 +229,7 @@ double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-void report(const Orders& orders, const Ended& ended) {
+void report(const Orders& orders, const Outcome& ended) {
   char text[256];
   const double cpu = seconds_of(ended.used.ru_utime) + seconds_of(ended.used.ru_stime);
   const int length =
@@ -247,7 +248,7 @@ bool map_user(const Place& place, pid_t program) {
 
 // Read the message of the program's process and the descriptor sent with it; return whether there
 // was one.
-bool hear(int from, Told& said, int* listener) {
+bool receive_message(int from, Message& said, int* listener) {
   iovec text{&said, sizeof said};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof *listener)] = {};
   msghdr message{};
@@ -285,45 +286,47 @@ pid_t start_child(const Orders& orders, unsigned long long flags) {
 }
 
 void end_descendants() {
-  Ended ignored;
+  Outcome ignored;
   end_all(ignored, Place{}, 0, 0);
 }
 
 int watch(const Orders& orders, const Place& place) {
-  int told[2], ready[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, told) || pipe2(ready, O_CLOEXEC)) {
+  int channel[2], ready[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) || pipe2(ready, O_CLOEXEC)) {
     report_failure(orders, "pipe", errno);
     return 0;
   }
   if (!place.is_first)
-    held_before = held_in(place.scratch, seen, place.user.user, std::numeric_limits<long>::max());
+    held_before =
+        count_held(place.scratch, seen, place.user.user, std::numeric_limits<long>::max());
   const bool is_mapped = place.writable_processes >= 0;
   const pid_t program =
       place.is_first ? start_child({}, is_mapped ? CLONE_NEWUSER : 0) : start_child(orders, 0);
   if (program == 0) {
     close(ready[1]);
-    become_program(orders, place, told[1], ready[0]);
+    become_program(orders, place, channel[1], ready[0]);
   }
-  close(told[1]);
+  close(channel[1]);
   close(ready[0]);
   if (program < 0 || (is_mapped && !map_user(place, program))) {
     report_failure(orders, "start a process", errno);
     return 0;
   }
   close(ready[1]);
-  Told said{};
+  Message said{};
   double started = seconds_now();
   int listener = -1;
-  const bool is_told = hear(told[0], said, &listener);
-  if (is_told && said.failed[0] == 0) started = said.started;
-  if (is_told && hear(told[0], said, &listener)) {  // the program could not be started
+  const bool is_received = receive_message(channel[0], said, &listener);
+  if (is_received && said.failed[0] == 0) started = said.started;
+  if (is_received &&
+      receive_message(channel[0], said, &listener)) {  // the program could not be started
     report_failure(orders, said.failed, said.error);
     return 0;
   }
-  Ended ended;
+  Outcome ended;
   wait_for(ended, orders, place, program, listener, started);
   if (ended.is_known && !ended.stopped_by)
-    ended.stopped_by = passed_at_its_end(orders, place, ended);
+    ended.stopped_by = find_exceeded_at_end(orders, place, ended);
   if (ended.stopped_by && !ended.is_known) kill(program, SIGKILL);
   end_all(ended, place, program, started);
   if (place.is_first && orders.outputs >= 0) collect(orders, place.scratch, orders.outputs);

@@ -204,7 +204,7 @@ class Reader {
 
 LinkCall read_arguments(const Words& arguments) {
   Reader reader;
-  reader.take(expanded(arguments));
+  reader.take(expand_response_files(arguments));
   return reader.call;
 }
 

@@ -55,8 +55,8 @@ class RecipeCall {
              const Words& arguments)
       : request_(request),
         arguments_(arguments),
-        whole_(expanded(arguments)),
-        call_(call_of(whole_)),
+        whole_(expand_response_files(arguments)),
+        call_(parse_call(whole_)),
         recipe_(recipe),
         self_(self),
         compiler_(recipe.clang) {
@@ -72,7 +72,7 @@ class RecipeCall {
     Words native = {"-Oz", "-fno-lto"};
     if (!has_other_linker && !is_partial()) native.push_back("-fuse-ld=lld");
     const bool is_native =
-        call_.is_question || std::ranges::find(whole_, "-fno-integrated-as") != whole_.end();
+        call_.is_probe || std::ranges::find(whole_, "-fno-integrated-as") != whole_.end();
     if (is_native) return run_plainly(native);
     if (call_.kind == Kind::object) return compile(native);
     if (is_partial()) return run_plainly(native);
@@ -261,7 +261,7 @@ void become_compiler(bool is_cxx, const Words& words) {
     for (const char* name :
          {is_cxx ? "clang++-22" : "clang-22", is_cxx ? "clang++" : "clang", is_cxx ? "c++" : "cc"})
       with({name});
-  } else if (const Words compiler = words_in(other); !compiler.empty()) {
+  } else if (const Words compiler = split_words(other); !compiler.empty()) {
     with(compiler);
   }
 }
@@ -277,7 +277,7 @@ int run_main(int count, char** texts) {
   const std::string verb = is_cxx ? "cxx" : "cc";
   const std::string first = words.empty() ? "" : words[0];
   if (words.size() > 1 && first == "--plan")
-    return drive(self, words[1], is_cxx, {words.begin() + 2, words.end()});
+    return run_with_plan(self, words[1], is_cxx, {words.begin() + 2, words.end()});
   const bool is_named = first == "--recipe" || first == "--policy";
   if (words.size() > 1 && is_named)
     return run_recipe({verb, first.substr(2), words[1], {}}, {words.begin() + 2, words.end()}, self,
@@ -285,7 +285,7 @@ int run_main(int count, char** texts) {
   // For build systems that accept a compiler's name but no arguments after it.
   if (const char* plan = getenv("COMPILER_GYM_PLAN");
       plan && *plan && !is_named && first != "--plan")
-    return drive(self, plan, is_cxx, words);
+    return run_with_plan(self, plan, is_cxx, words);
   // rustc cannot pass an option before its own.
   if (std::ranges::any_of(words, [](const std::string& word) { return word.ends_with(".rcgu.o"); }))
     return run_recipe({verb, "policy", "size", {}}, words, self, true);

@@ -32,7 +32,7 @@ Words joined(Words words, const Words& more) {
 }
 
 std::optional<Checked> checked_in(std::string_view text) {
-  const std::vector<Words> lists = lists_in(text);
+  const std::vector<Words> lists = split_lists(text);
   if (lists.size() < 5 || lists[0].empty() || lists[1].empty() || lists[4].size() != 1) return {};
   return Checked{{lists[0], lists[1]}, lists[2], lists[3], lists[4]};
 }
@@ -47,7 +47,7 @@ std::optional<Checked> check(const std::string& self, const std::string& plan, i
     if (const auto text = read_own(kept))
       if (const auto checked = checked_in(*text)) return checked;
   }
-  const std::string text = printed_by({library(self), "cc", "--check-plan", plan}, status);
+  const std::string text = read_output({library(self), "cc", "--check-plan", plan}, status);
   if (status) return {};
   const auto checked = checked_in(text);
   if (checked && !kept.empty()) write_whole(kept, text);
@@ -79,21 +79,22 @@ void remember(const Call& call, const Words& words, const std::string& folder,
 
 }  // namespace
 
-int drive(const std::string& self, const std::string& plan, bool is_cxx, const Words& arguments) {
+int run_with_plan(const std::string& self, const std::string& plan, bool is_cxx,
+                  const Words& arguments) {
   int status = 0;
   const auto checked = check(self, plan, status);
   if (!checked) return status;
   Words compiler = checked->compilers[is_cxx];
   const char* other = getenv(is_cxx ? "COMPILER_GYM_CXX" : "COMPILER_GYM_CC");
-  if (const Words words = words_in(other ? other : ""); !words.empty()) compiler = words;
+  if (const Words words = split_words(other ? other : ""); !words.empty()) compiler = words;
   for (const std::string& variable : checked->variables) {
     const size_t at = variable.find('=');
     setenv(variable.substr(0, at).c_str(), variable.substr(at + 1).c_str(), 0);
   }
   const Words command = joined(compiler, arguments);
-  const Words whole = expanded(arguments);
+  const Words whole = expand_response_files(arguments);
   const Words all = joined(compiler, whole);
-  const Call call = call_of(whole);
+  const Call call = parse_call(whole);
   const std::string_view made = base_name(call.outputs.empty() ? "" : call.outputs[0]);
   const bool is_planned =
       call.kind != Kind::object && std::ranges::find(checked->names, made) != checked->names.end();

@@ -10,6 +10,7 @@
 namespace compiler_gym::driver {
 
 // Run the compiler with `arguments` under the plan in the file `plan`, and return the exit status.
-int drive(const std::string& self, const std::string& plan, bool is_cxx, const Words& arguments);
+int run_with_plan(const std::string& self, const std::string& plan, bool is_cxx,
+                  const Words& arguments);
 
 }  // namespace compiler_gym::driver

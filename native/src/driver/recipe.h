@@ -44,7 +44,7 @@ struct Recipe {
 std::optional<Recipe> find_recipe(const Request& request, const std::string& self, int& status);
 
 // Return the lists in `text`, each terminated by an empty word; none if the last has no terminator.
-std::vector<Words> lists_in(std::string_view text);
+std::vector<Words> split_lists(std::string_view text);
 
 // Return the contents of the file `path` if it belongs to the user.
 std::optional<std::string> read_own(const std::string& path);

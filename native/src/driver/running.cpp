@@ -50,7 +50,7 @@ int wait_for_child() {
 }
 
 // End this process with `signal`, as the child ended, without a second core dump.
-int end_by(int signal) {
+int end_with_signal(int signal) {
   remove_scratch();
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
@@ -117,7 +117,7 @@ int run(const Words& words) {
   start(words);
   if (child < 0) return cannot_run(words);
   const int status = wait_for_child();
-  return WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
+  return WIFSIGNALED(status) ? end_with_signal(WTERMSIG(status)) : WEXITSTATUS(status);
 }
 
 void Printed::show() const {
@@ -147,7 +147,7 @@ int run_and_keep(const Words& words, Printed& printed) {
   start(words, files[0], files[1]);
   if (child < 0) return cannot_run(words);
   const int status = wait_for_child();
-  if (received) end_by(received);
+  if (received) end_with_signal(received);
   std::string* const texts[] = {&printed.output, &printed.errors};
   for (int which : {0, 1}) {
     std::array<char, 4096> part;
@@ -179,7 +179,7 @@ int wait_for(pid_t process) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-std::string printed_by(const Words& words, int& status) {
+std::string read_output(const Words& words, int& status) {
   std::string text;
   int ends[2];
   if (pipe(ends)) {
@@ -194,7 +194,7 @@ std::string printed_by(const Words& words, int& status) {
     text.append(part.data(), count > 0 ? count : 0);
   close(ends[0]);
   const int ended = wait_for_child();
-  status = WIFSIGNALED(ended) ? end_by(WTERMSIG(ended)) : WEXITSTATUS(ended);
+  status = WIFSIGNALED(ended) ? end_with_signal(WTERMSIG(ended)) : WEXITSTATUS(ended);
   return text;
 }
 

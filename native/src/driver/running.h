@@ -41,7 +41,7 @@ pid_t start_silently(const Words& words);
 int wait_for(pid_t process);
 
 // Return the standard output of `words`, and set `status` to its exit status.
-std::string printed_by(const Words& words, int& status);
+std::string read_output(const Words& words, int& status);
 
 // Print that `words` cannot be run, because of `errno`, and return the exit status for that.
 int cannot_run(const Words& words);

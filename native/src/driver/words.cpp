@@ -22,7 +22,7 @@ void expand(const Words& words, int depth, Words& found) {
     std::optional<std::string> text;
     if (word.starts_with('@') && depth < most_response_files) text = read_regular(word.substr(1));
     if (text)
-      expand(words_in(*text), depth + 1, found);
+      expand(split_words(*text), depth + 1, found);
     else
       found.push_back(word);
   }
@@ -34,7 +34,7 @@ bool is_among(const std::array<std::string_view, count>& all, std::string_view w
 }
 
 // Options that stop before there is an object, and queries, which make none.
-bool makes_none(std::string_view word) {
+bool makes_no_object(std::string_view word) {
   static constexpr std::array<std::string_view, 9> all = {
       "-E", "-M", "-MM", "-S", "-fsyntax-only", "-###", "--analyze", "--precompile", "-emit-llvm"};
   static constexpr std::array<std::string_view, 5> beginnings = {"--version", "--help", "-dump",
@@ -45,7 +45,7 @@ bool makes_none(std::string_view word) {
 }
 
 // Options whose next argument is not a file to compile or link.
-bool takes_next(std::string_view word) {
+bool takes_next_argument(std::string_view word) {
   static constexpr std::array<std::string_view, 32> all = {
       "-Xlinker", "-Xclang",    "-Xassembler",  "-Xpreprocessor",
       "-mllvm",   "-D",         "-U",           "-I",
@@ -70,7 +70,7 @@ std::string_view stem(std::string_view path) {
 }
 
 // Return whether a build system tests the compiler with the file `name` in the folder `here`.
-bool is_question(std::string_view here, std::string_view name) {
+bool is_probe(std::string_view here, std::string_view name) {
   std::string_view last = stem(name);
   while (!last.empty() && isdigit(static_cast<unsigned char>(last.back()))) last.remove_suffix(1);
   const bool is_meson =
@@ -84,7 +84,7 @@ bool is_question(std::string_view here, std::string_view name) {
 }
 
 // Return the name of the object for the source `name`.
-std::string object_of(std::string_view name) {
+std::string object_name(std::string_view name) {
   name = base_name(name);
   const size_t dot = name.rfind('.');
   return std::string(name.substr(0, dot == 0 ? name.npos : dot)) + ".o";
@@ -96,7 +96,7 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is the beginning
 }
 
-Words words_in(std::string_view text) {
+Words split_words(std::string_view text) {
   Words found;
   std::string word;
   char quote = 0;
@@ -120,13 +120,13 @@ Words words_in(std::string_view text) {
   return found;
 }
 
-Words expanded(const Words& words) {
+Words expand_response_files(const Words& words) {
   Words found;
   expand(words, 0, found);
   return found;
 }
 
-Call call_of(const Words& words) {
+Call parse_call(const Words& words) {
   Call call;
   bool is_none = false;
   for (size_t at = 0; at < words.size(); ++at) {
@@ -138,11 +138,11 @@ Call call_of(const Words& words) {
       call.output = word.substr(9);
     } else if (word.starts_with("-o") && !word.starts_with("-ob")) {
       call.output = word.substr(2);
-    } else if (takes_next(word)) {
+    } else if (takes_next_argument(word)) {
       call.is_cut_short |= ++at == words.size();
     } else if (word == "-c") {
       call.kind = Kind::object;
-    } else if (makes_none(word)) {
+    } else if (makes_no_object(word)) {
       is_none = true;
     } else if (word == "--") {
       call.inputs.insert(call.inputs.end(), words.begin() + at + 1, words.end());
@@ -157,12 +157,12 @@ Call call_of(const Words& words) {
   if (call.output)
     call.outputs = {*call.output};
   else if (call.kind == Kind::object)
-    for (const std::string& input : call.inputs) call.outputs.push_back(object_of(input));
+    for (const std::string& input : call.inputs) call.outputs.push_back(object_name(input));
   else
     call.outputs = {"a.out"};
   char* const here = getcwd(nullptr, 0);
-  const auto asks = [&](std::string_view name) { return is_question(here ? here : "", name); };
-  call.is_question = std::ranges::any_of(call.inputs, asks) || (call.output && asks(*call.output));
+  const auto asks = [&](std::string_view name) { return is_probe(here ? here : "", name); };
+  call.is_probe = std::ranges::any_of(call.inputs, asks) || (call.output && asks(*call.output));
   free(here);
   return call;
 }

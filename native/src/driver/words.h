@@ -13,10 +13,10 @@ namespace compiler_gym::driver {
 using Words = std::vector<std::string>;
 
 // Return `words` with response files expanded, as clang and gcc do.
-Words expanded(const Words& words);
+Words expand_response_files(const Words& words);
 
-// Return the words of `text`: blanks separate, quotes group, and a backslash escapes one letter.
-Words words_in(std::string_view text);
+// Split `text` into words: blanks separate, quotes group, and a backslash escapes one letter.
+Words split_words(std::string_view text);
 
 enum class Kind { object, link, other };
 
@@ -26,12 +26,12 @@ struct Call {
   std::string linker;                 // the value of -fuse-ld= or --ld-path=
   Words inputs;                       // the files that it reads, according to their names
   Words outputs;                      // the files that it may write
-  bool is_question = false;           // a build system tests the compiler, and keeps no output
+  bool is_probe = false;              // a build system tests the compiler, and keeps no output
   bool is_cut_short = false;          // the last option lacks its value
 };
 
 // Return the request in the arguments `words` of a compiler.
-Call call_of(const Words& words);
+Call parse_call(const Words& words);
 
 // Return the last component of `path`.
 std::string_view base_name(std::string_view path);

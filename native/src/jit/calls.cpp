@@ -17,8 +17,8 @@ double now(Clock clock) {
 
 void run(const Call& call) { reinterpret_cast<Function>(call.function)(call.buffers.data()); }
 
-std::vector<std::vector<double>> time_in_turns(const std::vector<Call>& calls, int rounds,
-                                               const std::vector<int>& repeats, Clock clock) {
+std::vector<std::vector<double>> time_alternating(const std::vector<Call>& calls, int rounds,
+                                                  const std::vector<int>& repeats, Clock clock) {
   std::vector<std::vector<double>> seconds(calls.size());
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t turn = 0; turn < calls.size(); ++turn) {

@@ -80,7 +80,7 @@ struct Generator {
   explicit Generator(int level) : machine(machine_for("", "", "", level)) {
     llvm::MCContext* labels = nullptr;
     if (machine->addPassesToEmitMC(passes, labels, stream)) {
-      throw TargetError("no machine code can be made for this machine");
+      throw TargetError("cannot generate code for this machine");
     }
   }
 };

@@ -168,7 +168,7 @@ std::unique_ptr<llvm::Module> read_text(const std::string& ir, llvm::LLVMContext
   llvm::raw_string_ostream stream(words);
   if (module == nullptr) {
     complaint.print("", stream, false);
-    throw InvalidIrError("expected textual LLVM IR, found " + words);
+    throw InvalidIrError("not textual LLVM IR: " + words);
   }
   if (llvm::verifyModule(*module, &stream)) {
     throw InvalidIrError("the IR does not verify: " + words);
@@ -183,7 +183,8 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, cons
   std::string complaint;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(parsed, complaint);
   if (target == nullptr) {
-    throw TargetError("expected x86_64 or nvptx64, found '" + parsed.str() + "': " + complaint);
+    throw TargetError("use a triple of x86_64 or nvptx64, not '" + parsed.str() +
+                      "': " + complaint);
   }
   const bool is_gpu = parsed.isNVPTX();
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
@@ -192,7 +193,7 @@ std::unique_ptr<llvm::TargetMachine> machine_for(const std::string& triple, cons
       is_gpu ? std::nullopt : std::optional(llvm::Reloc::PIC_),
       is_gpu ? std::nullopt : std::optional(llvm::CodeModel::Small), codegen_level(level),
       /*JIT=*/is_host));
-  if (machine == nullptr) throw TargetError("no code can be made for '" + parsed.str() + "'");
+  if (machine == nullptr) throw TargetError("cannot generate code for '" + parsed.str() + "'");
   return machine;
 }
 
@@ -200,7 +201,7 @@ void aim(llvm::Module& module, llvm::TargetMachine& machine) {
   const auto& wanted = machine.getTargetTriple();
   const auto& found = module.getTargetTriple();
   if (!found.empty() && found.getArch() != wanted.getArch()) {
-    throw TargetError("expected IR for " + wanted.str() + ", found IR for " + found.str());
+    throw TargetError("the IR is for " + found.str() + ", but the target is " + wanted.str());
   }
   module.setTargetTriple(wanted);
   module.setDataLayout(machine.createDataLayout());

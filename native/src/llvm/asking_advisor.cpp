@@ -41,7 +41,7 @@ constexpr std::uint64_t most_allocated = ::llvm::InlineConstants::TotalAllocaSiz
 
 // Return whether the analysis of a call gives up at this instruction, for reasons that
 // isInlineViable() does not check.
-bool stands_in_the_way(const ::llvm::Instruction& instruction, std::uint64_t& allocated) {
+bool prevents_inlining(const ::llvm::Instruction& instruction, std::uint64_t& allocated) {
   if (const auto* call = ::llvm::dyn_cast<CallBase>(&instruction)) return call->cannotDuplicate();
   const auto* const alloca = ::llvm::dyn_cast<::llvm::AllocaInst>(&instruction);
   if (!alloca) return false;
@@ -67,7 +67,7 @@ PlainlyInlinable::Result PlainlyInlinable::run(Function& function,
   std::uint64_t allocated = 0;
   for (const auto& block : function) {
     for (const auto& instruction : block) {
-      if (stands_in_the_way(instruction, allocated)) return {false};
+      if (prevents_inlining(instruction, allocated)) return {false};
     }
   }
   return {true};

@@ -68,7 +68,7 @@ CallGraphFacts::CallGraphFacts(::llvm::Module& module, ::llvm::FunctionAnalysisM
   functions_ = static_cast<std::int64_t>(known_.size());
 }
 
-// From callees to callers: a callee without a level is in the same component.
+// Goes from callees to callers: a callee without a level is in the same component.
 void CallGraphFacts::find_levels(::llvm::Module& module) {
   const auto graph = make_fragile<::llvm::CallGraph>(module);
   for (auto component = ::llvm::scc_begin(graph.get()); !component.isAtEnd(); ++component) {

@@ -70,7 +70,7 @@ void refuse_scalable_vectors(const ::llvm::Module& module) {
                         [](const auto& instruction) { return is_scalable(instruction); }));
     if (is_met) {
       throw UnsupportedError("x86 has no scalable vectors, which '" + function.getName().str() +
-                             "' uses: make the program for vectors of a fixed size");
+                             "' uses: compile the program for vectors of a fixed size");
     }
   }
 }
@@ -97,8 +97,8 @@ void run_passes(Compilation& compilation) {
   if (assembly_may_read || !has_assembly(*compilation.module)) return run();
   if (!run_without_files(run)) {
     throw UnsupportedError(
-        "this kernel cannot keep inline assembly from reading files, and the program has some: "
-        "expected seccomp");
+        "the program has inline assembly, and this kernel cannot prevent it from reading files, "
+        "because it lacks seccomp");
   }
 }
 
@@ -108,7 +108,7 @@ bool tried_to_read(const std::string& errors) {
 }
 
 // If a RISC-V linker may shorten code, the assembler cannot compute the size of a block.
-void leave_nothing_to_the_linker(::llvm::Module& module) {
+void disable_linker_relaxation(::llvm::Module& module) {
   for (auto& function : module) {
     auto features = function.getFnAttribute("target-features").getValueAsString().str();
     const auto at = features.find("+relax");
@@ -170,24 +170,24 @@ std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   if (module->getTargetTriple().empty()) {
     module->setTargetTriple(::llvm::Triple(known_machines().front().triple));
   }
-  const OptionsInForce in_force(chosen_options_of(*module));
+  const OptionsInForce in_force(read_chosen_options(*module));
   machine = target_machine_for(
       *module, extra == Extra::Sections ? ::llvm::Reloc::PIC_ : in_force.machine().relocation,
       ::llvm::CodeGenOptLevel::Default, in_force.machine().options);
   if (!machine) {
-    throw UnsupportedError("this build makes code for " + ::llvm::join(machines(), ", ") +
-                           " only, the module's target is '" + module->getTargetTriple().str() +
-                           "'");
+    throw UnsupportedError("this build generates code for " + ::llvm::join(machines(), ", ") +
+                           " only, not for the module's target '" +
+                           module->getTargetTriple().str() + "'");
   }
   if (module->getTargetTriple().isX86()) refuse_scalable_vectors(*module);
   if (extra == Extra::Blocks) {
     const auto& triple = module->getTargetTriple();
     if (!triple.isOSBinFormatELF() || !triple.isArch64Bit()) {
       throw UnsupportedError(
-          "blocks are found in 64-bit ELF objects only, the module's target is '" + triple.str() +
-          "'");
+          "block maps are made for 64-bit ELF objects only, not for the module's target '" +
+          triple.str() + "'");
     }
-    if (triple.isRISCV()) leave_nothing_to_the_linker(*module);
+    if (triple.isRISCV()) disable_linker_relaxation(*module);
     machine->Options.BBAddrMap = true;
     set_option("pgo-analysis-map", "bb-freq");  // does nothing without such a map
   }
@@ -207,8 +207,8 @@ std::string emit_unguarded(std::string_view bitcode, Extra extra) {
   run_passes(*compilation);
   if (tried_to_read(errors)) {
     throw DiagnosticError(
-        "inline assembly of this program reads a file, which is refused where the program is not "
-        "the user's own: " +
+        "inline assembly of this program reads a file, which is only permitted for the user's own "
+        "programs: " +
         trimmed(errors));
   }
   if (!errors.empty()) throw DiagnosticError(trimmed(errors));
@@ -230,19 +230,19 @@ std::string emit(std::string_view bitcode, Extra extra) {
 
 void let_assembly_read_files(bool may) { assembly_may_read = may; }
 
-std::string object_code_of(std::string_view bitcode) { return emit(bitcode, Extra::None); }
+std::string emit_object(std::string_view bitcode) { return emit(bitcode, Extra::None); }
 
-std::string object_code_in_sections_of(std::string_view bitcode) {
+std::string emit_object_in_sections(std::string_view bitcode) {
   return emit(bitcode, Extra::Sections);
 }
 
-std::string object_code_with_blocks_of(std::string_view bitcode) {
+std::string emit_object_with_blocks(std::string_view bitcode) {
   return emit(bitcode, Extra::Blocks);
 }
 
-std::string assembly_of(std::string_view bitcode) { return emit(bitcode, Extra::Text); }
+std::string emit_assembly(std::string_view bitcode) { return emit(bitcode, Extra::Text); }
 
-std::uint64_t text_size_of(std::string_view object) {
+std::uint64_t count_text_bytes(std::string_view object) {
   const ::llvm::MemoryBufferRef buffer(::llvm::StringRef(object.data(), object.size()), "object");
   auto file = ::llvm::object::ObjectFile::createObjectFile(buffer);
   if (!file) throw InitError(::llvm::toString(file.takeError()));

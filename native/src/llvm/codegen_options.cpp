@@ -6,6 +6,7 @@
 #include "compiler_gym/llvm/errors.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
 
@@ -36,11 +37,12 @@ std::string refusal(StringRef name, StringRef value) {
   const auto option = std::find_if(options.begin(), options.end(),
                                    [&](const CodegenOption& one) { return one.name == name; });
   if (option == options.end()) {
-    return "'" + name.str() + "' is no option of the code generator that can be chosen";
+    return ("'" + ::llvm::Twine(name) + "' is not a supported option of the code generator").str();
   }
   if (::llvm::is_contained(option->values, value)) return "";
-  return "'" + value.str() + "' is no value of -" + name.str() + ": expected one of " +
-         default_value + ", " + ::llvm::join(option->values, ", ");
+  return ("'" + ::llvm::Twine(value) + "' is not a value of -" + name + ": use one of " +
+          default_value + ", " + ::llvm::join(option->values, ", "))
+      .str();
 }
 
 }  // namespace
@@ -50,7 +52,7 @@ const std::vector<CodegenOption>& codegen_options() {
   return options;
 }
 
-ChosenOptions chosen_options_of(const ::llvm::Module& module) {
+ChosenOptions read_chosen_options(const ::llvm::Module& module) {
   ChosenOptions chosen;
   const auto* node = module.getNamedMetadata(codegen_node);
   if (node == nullptr) return chosen;
@@ -59,7 +61,8 @@ ChosenOptions chosen_options_of(const ::llvm::Module& module) {
     for (const auto& operand : texts->operands()) {
       const auto* text = ::llvm::dyn_cast_or_null<::llvm::MDString>(operand.get());
       if (text == nullptr) {
-        throw UnsupportedError(std::string("!") + codegen_node + " holds something else than text");
+        throw UnsupportedError(std::string("!") + codegen_node +
+                               " contains an operand that is not text");
       }
       const auto [name, value] = text->getString().split('=');
       const auto wrong = refusal(name, value);
@@ -96,7 +99,7 @@ void read_options(std::string_view text, ChosenOptions& chosen) {
     const auto [name, value] = part.split('=');
     if (value == default_value) {
       const auto known = refusal(name, "");
-      if (known.find("is no option") != std::string::npos) throw PipelineError(known);
+      if (known.find("is not a supported option") != std::string::npos) throw PipelineError(known);
       chosen.erase(name.str());
       continue;
     }

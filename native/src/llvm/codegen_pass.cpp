@@ -14,7 +14,7 @@ class CodegenOptionsPass : public ::llvm::PassInfoMixin<CodegenOptionsPass> {
   ::llvm::PreservedAnalyses run(::llvm::Module& module, ::llvm::ModuleAnalysisManager&) {
     // Exceptions must not unwind through LLVM: it would not finish its work.
     try {
-      auto chosen = chosen_options_of(module);
+      auto chosen = read_chosen_options(module);
       read_options(text_, chosen);
       return choose_options(module, chosen) ? ::llvm::PreservedAnalyses::none()
                                             : ::llvm::PreservedAnalyses::all();

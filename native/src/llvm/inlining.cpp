@@ -151,7 +151,7 @@ struct Inlining::Run {
 
 thread_local Inlining::Run* Inlining::Run::going_on = nullptr;
 
-std::optional<InlineAnswer> inline_answer_named(std::string_view name) {
+std::optional<InlineAnswer> parse_inline_answer(std::string_view name) {
   if (name == "default") return InlineAnswer::standard;
   if (name == "inline") return InlineAnswer::inlined;
   if (name == "no-inline") return InlineAnswer::separate;
@@ -202,12 +202,12 @@ void Inlining::answer(InlineAnswer answer) {
 }
 
 CallSite Inlining::call_site() const {
-  if (is_over()) throw std::logic_error("the pipeline is over: there is no call to look at");
+  if (is_over()) throw std::logic_error("the pipeline is over: there is no call");
   return described(*run_->question->call, run_->decisions.size());
 }
 
 InlineFeatures Inlining::features() const {
-  if (is_over()) throw std::logic_error("the pipeline is over: there is no call to look at");
+  if (is_over()) throw std::logic_error("the pipeline is over: there is no call");
   return run_->question->advisor->features(*run_->question);
 }
 

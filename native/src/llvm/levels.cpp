@@ -191,8 +191,8 @@ void apply_level(::llvm::Module& module, Level level) {
   runner->run(module, passes_at(*runner, level));
 }
 
-Fragile<::llvm::Module> at_linked_level(Fragile<::llvm::Module> module, Level level,
-                                        const std::vector<std::string>& keep) {
+Fragile<::llvm::Module> run_linked_level(Fragile<::llvm::Module> module, Level level,
+                                         const std::vector<std::string>& keep) {
   check_whole_program(*module, keep);
   if (level == Level::OptOz) {
     take_marks_off(*module);

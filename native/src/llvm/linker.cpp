@@ -43,7 +43,7 @@ std::string identity_of(std::string_view data) {
 }  // namespace
 
 std::string link_modules(const std::vector<std::string_view>& modules) {
-  if (modules.empty()) throw InitError("expected at least one module to link, found none");
+  if (modules.empty()) throw InitError("no modules to link: pass at least one");
   return in_fresh_context([&](Workplace& place) {
     // The same name as in llvm-link: it is part of the bitcode.
     const auto whole = make_fragile<::llvm::Module>("llvm-link", place.context);

@@ -24,7 +24,7 @@ std::unique_ptr<ObjectFile> open(std::string_view object) {
   auto file = ObjectFile::createObjectFile(buffer);
   if (!file) throw InitError(::llvm::toString(file.takeError()));
   if (!(*file)->isELF()) {
-    throw UnsupportedError("machine code is read from ELF objects only, found one for " +
+    throw UnsupportedError("machine code is read from ELF objects only, not from one for " +
                            (*file)->makeTriple().str());
   }
   return std::move(*file);
@@ -150,7 +150,7 @@ std::size_t end_of_hot(const std::vector<Code>& blocks) {
 
 }  // namespace
 
-std::uint64_t machine_instructions_of(std::string_view object) {
+std::uint64_t count_machine_instructions(std::string_view object) {
   const auto file = open(object);
   Simulator simulator(file->makeTriple());
   std::uint64_t count = 0;
@@ -160,7 +160,7 @@ std::uint64_t machine_instructions_of(std::string_view object) {
   return count;
 }
 
-std::vector<MachineBlock> machine_blocks_of(std::string_view object) {
+std::vector<MachineBlock> estimate_blocks(std::string_view object) {
   const auto file = open(object);
   Simulator simulator(file->makeTriple());
   auto codes = blocks_of(*::llvm::cast<ELFObjectFileBase>(file.get()), simulator);

@@ -31,9 +31,9 @@ struct LoopChoice {
   const char* name;
   const char* replaces = nullptr;
   const char* property = nullptr;
-  std::optional<std::int32_t> number;
+  std::optional<std::int32_t> number = {};
   bool enables_vectorizer = false;
-  std::optional<unsigned> peels;
+  std::optional<unsigned> peels = {};
 };
 
 constexpr auto unroll = "llvm.loop.unroll.";
@@ -201,7 +201,7 @@ constexpr std::pair<Attribute::AttrKind, const char*> function_marks[] = {
 std::string marks_now(const ::llvm::Function& function) {
   std::string found;
   for (const auto& [kind, name] : function_marks) {
-    if (function.hasFnAttribute(kind)) found += (found.empty() ? "" : " ") + std::string(name);
+    if (function.hasFnAttribute(kind)) found.append(found.empty() ? "" : " ").append(name);
   }
   return found;
 }
@@ -369,7 +369,7 @@ bool mark(::llvm::Function& function, std::size_t choice) {
   return function.getAttributes() != before;
 }
 
-MDNode* marked_loop(MDNode* loop, std::size_t choice) {
+MDNode* mark_loop(MDNode* loop, std::size_t choice) {
   auto& context = loop->getContext();
   const auto* id = id_node(loop);
   auto ours = listed(id, 2), replaced = listed(id, 3);

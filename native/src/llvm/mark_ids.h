@@ -42,7 +42,7 @@ std::uint32_t allowed_for(const ::llvm::Function& function);
 bool mark(::llvm::CallBase& call, std::size_t choice);
 bool mark(::llvm::Function& function, std::size_t choice);
 // Return the properties of a loop with that choice: the same node if nothing changes.
-::llvm::MDNode* marked_loop(::llvm::MDNode* loop, std::size_t choice);
+::llvm::MDNode* mark_loop(::llvm::MDNode* loop, std::size_t choice);
 
 // The peel count of the choice. Peeling happens at once: LLVM has no mark for it.
 std::optional<unsigned> peel_count(std::size_t loop_choice);

@@ -213,7 +213,7 @@ bool Marks::choose(PointKind kind, std::int32_t id, std::size_t choice) {
   const auto name = std::string(kind_names[at(kind)]) + ":" + std::to_string(id);
   if (known == found.place[at(kind)].end()) {
     throw RefusedError("there is no " + name +
-                       " in the program now: it never had one, or a pass removed it. Expected a "
+                       " in the program now: it never had one, or a pass removed it. Use a "
                        "decision that the action space lists");
   }
   const auto& point = found.points[known->second];
@@ -225,7 +225,7 @@ bool Marks::choose(PointKind kind, std::int32_t id, std::size_t choice) {
     }
     throw RefusedError(name + " (" + point.label + ") cannot be " +
                        (choice < choices.size() ? choices[choice] : std::to_string(choice)) +
-                       ": expected one of " + expected);
+                       ": use one of " + expected);
   }
   const auto peels = kind == PointKind::loop ? peel_count(choice) : std::nullopt;
   bool changed = false;
@@ -246,7 +246,7 @@ bool Marks::choose(PointKind kind, std::int32_t id, std::size_t choice) {
       for (auto* end : found.latches[id]) {
         auto* before = end->getMetadata(::llvm::LLVMContext::MD_loop);
         auto& after = marked[before];
-        if (!after) after = marked_loop(before, choice);
+        if (!after) after = mark_loop(before, choice);
         changed |= after != before;
         end->setMetadata(::llvm::LLVMContext::MD_loop, after);
       }

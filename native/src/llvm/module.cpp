@@ -214,7 +214,7 @@ auto Module::with_state(Work&& work) {
     if (state_->module) {
       state_->forget();
     } else {
-      lost_because_ = "there is no program in it";
+      lost_because_ = "it contains no program";
       state_.reset();
     }
     throw;
@@ -231,7 +231,7 @@ Module::Module(std::string_view data, const std::string& name) {
       const auto key =
           ::llvm::xxh3_128bits(::llvm::arrayRefFromStringRef({data.data(), data.size()}));
       if (is_known_valid(key)) return;
-      const auto complaints = complaints_about(*state.module);
+      const auto complaints = find_invalid_ir(*state.module);
       if (!complaints.empty()) throw InitError(complaints);
       remember_valid(key);
     });
@@ -337,13 +337,13 @@ std::size_t Module::instruction_count() {
 
 void Module::verify() {
   with_state([](State& state) {
-    const auto complaints = complaints_about(*state.module);
+    const auto complaints = find_invalid_ir(*state.module);
     if (!complaints.empty()) throw InvalidIrError(complaints);
   });
 }
 
 ChosenOptions Module::chosen_options() {
-  return with_state([](State& state) { return chosen_options_of(*state.module); });
+  return with_state([](State& state) { return read_chosen_options(*state.module); });
 }
 
 void Module::set_goal(Goal goal) {
@@ -374,7 +374,7 @@ void Module::apply_linked_level(Level level, const std::vector<std::string>& kee
     check_whole_program(*state.module, keep);
     state.forget();
     state.kept_runner.reset();  // it refers to the module that is destroyed
-    state.module = at_linked_level(std::move(state.module), level, keep);
+    state.module = run_linked_level(std::move(state.module), level, keep);
     state.throw_reported_errors();
   });
 }
@@ -403,11 +403,11 @@ InstCount Module::inst_count() {
   return with_state([](State& state) { return llvm::inst_count(*state.module); });
 }
 
-std::string Module::object_code() { return object_code_of(bitcode()); }
+std::string Module::object_code() { return emit_object(bitcode()); }
 
-std::string Module::assembly() { return assembly_of(bitcode()); }
+std::string Module::assembly() { return emit_assembly(bitcode()); }
 
-std::uint64_t Module::object_text_size() { return text_size_of(object_code()); }
+std::uint64_t Module::object_text_size() { return count_text_bytes(object_code()); }
 
 void Module::inspect(const std::function<void(const ::llvm::Module&)>& look) {
   with_state([&](State& state) { look(*state.module); });

@@ -23,7 +23,7 @@ namespace compiler_gym::llvm {
 
 namespace {
 
-std::shared_mutex& everybody() {
+std::shared_mutex& options_lock() {
   static std::shared_mutex lock;
   return lock;
 }
@@ -34,14 +34,14 @@ thread_local int held = 0;
 // A process is forked only while no other options are set, and the child's thread keeps its locks.
 [[maybe_unused]] const int watches_forks = pthread_atfork(
     [] {
-      if (held == 0) everybody().lock_shared();
+      if (held == 0) options_lock().lock_shared();
     },
     [] {
-      if (held == 0) everybody().unlock_shared();
+      if (held == 0) options_lock().unlock_shared();
     },
     [] {
-      new (&everybody()) std::shared_mutex;
-      if (held > 0) everybody().lock_shared();
+      new (&options_lock()) std::shared_mutex;
+      if (held > 0) options_lock().lock_shared();
     });
 
 // The options that were set for the rest of the process; only changed under OptionsAlone.
@@ -67,36 +67,36 @@ void set_option(const std::string& name, const std::string& value) {
 }
 
 UsualOptions::UsualOptions() {
-  if (held == 0) everybody().lock_shared();
+  if (held == 0) options_lock().lock_shared();
   ++held;
 }
 
 UsualOptions::~UsualOptions() {
-  if (--held == 0) everybody().unlock_shared();
+  if (--held == 0) options_lock().unlock_shared();
 }
 
 OptionsAlone::OptionsAlone() : outer_(give_options_back(0)) {
-  everybody().lock();
+  options_lock().lock();
   held = 1;
 }
 
 OptionsAlone::~OptionsAlone() {
   held = 0;
-  everybody().unlock();
+  options_lock().unlock();
   take_options(outer_);
 }
 
 int options_held() { return held; }
 
 void take_options(int inner) {
-  if (held == 0 && inner > 0) everybody().lock_shared();
+  if (held == 0 && inner > 0) options_lock().lock_shared();
   held += inner;
 }
 
 int give_options_back(int outer) {
   const int inner = held - outer;
   held = outer;
-  if (outer == 0 && inner > 0) everybody().unlock_shared();
+  if (outer == 0 && inner > 0) options_lock().unlock_shared();
   return inner;
 }
 
@@ -115,7 +115,7 @@ void OtherOptions::set(const std::string& name, const std::string& value) {
   auto* const option = ::llvm::cl::getRegisteredOptions().lookup(name);
   if (!option) throw PipelineError("this LLVM has no option -" + name);
   if (option->getNumOccurrences()) {
-    throw PipelineError("option -" + name + " is set twice, or for all of this process");
+    throw PipelineError("option -" + name + " is set twice, or for the whole process");
   }
   set_.push_back(name);
   if (option->addOccurrence(0, name, value)) {

@@ -17,9 +17,9 @@
 namespace compiler_gym::llvm {
 
 // Return one module for each defined function, under its name, and finally one without a name for
-// everything else: variables, aliases of them, constructors and inline assembly. `id` distinguishes
-// this split from others. Throws InitError if a function holds the address of another's block: no
-// linker can join those.
+// everything else: variables and their aliases, constructors and inline assembly. `id`
+// distinguishes this split from others. Throws InitError if a function holds the address of
+// another's block: no linker can join those.
 std::vector<std::pair<std::string, Fragile<::llvm::Module>>> parts_of(::llvm::Module& module,
                                                                       std::string_view id);
 

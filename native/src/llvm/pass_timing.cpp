@@ -10,7 +10,7 @@ namespace {
 
 }  // namespace
 
-const char* name_of(PartKind kind) {
+const char* part_kind_name(PartKind kind) {
   switch (kind) {
     case PartKind::pass: return "pass";
     case PartKind::analysis: return "analysis";

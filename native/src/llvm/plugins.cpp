@@ -52,7 +52,7 @@ std::string load_plugin(const std::string& path) {
   using Entry = ::llvm::PassPluginLibraryInfo (*)();
   const auto entry = reinterpret_cast<Entry>(dlsym(library, "llvmGetPassPluginInfo"));
   if (!entry) {
-    throw PluginError(path + " is no plug-in of LLVM: it has no llvmGetPassPluginInfo");
+    throw PluginError(path + " is not an LLVM plug-in: it has no llvmGetPassPluginInfo");
   }
   const auto plugin = entry();
   if (plugin.APIVersion != LLVM_PLUGIN_API_VERSION) {
@@ -72,9 +72,9 @@ void add_plugin_passes(::llvm::PassBuilder& builder) {
   }
 }
 
-std::string pipeline_of_pass(const std::string& pass, int plugin) {
+std::string find_pipeline(const std::string& pass, int plugin) {
   asked = plugin;
-  const auto all_again = ::llvm::make_scope_exit([] { asked = -1; });
+  const ::llvm::scope_exit query_all([] { asked = -1; });
   start();
   // Parsed but not run: a pass may do anything.
   PassRunner runner(nullptr, ::llvm::Triple("x86_64-pc-linux-gnu"), {}, add_plugin_passes);

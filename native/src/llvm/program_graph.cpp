@@ -235,7 +235,7 @@ std::vector<std::string> program_graph_texts() {
                             : ::llvm::Instruction::getOpcodeName(opcode));
   }
   texts.insert(texts.end(), std::begin(type_names), std::end(type_names));
-  for (const auto width : integer_widths) texts.push_back("i" + std::to_string(width));
+  for (const auto width : integer_widths) texts.push_back(("i" + ::llvm::Twine(width)).str());
   return texts;
 }
 

@@ -71,7 +71,8 @@ void collect_errors(::llvm::LLVMContext& context, std::string& errors) {
 
 std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::string& name,
                                             ::llvm::LLVMContext& context) {
-  if (data.empty()) throw InitError("expected LLVM bitcode or textual IR, found no bytes");
+  if (data.empty())
+    throw InitError("the file is empty, but must contain LLVM bitcode or textual IR");
   const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
   if (::llvm::isBitcode(bytes, bytes + data.size())) return parse(data, name, context);
   // Text can only be read with its names: the detour through bitcode drops them.
@@ -83,7 +84,7 @@ std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::st
   return parse(bitcode_of(*read), name, context);
 }
 
-std::string complaints_about(const ::llvm::Module& module) {
+std::string find_invalid_ir(const ::llvm::Module& module) {
   std::string message;
   ::llvm::raw_string_ostream out(message);
   return ::llvm::verifyModule(module, &out) ? trimmed(message) : "";

@@ -24,7 +24,7 @@ std::unique_ptr<::llvm::Module> read_module(std::string_view data, const std::st
                                             ::llvm::LLVMContext& context);
 
 // The verifier's complaints about the module; empty if there are none.
-std::string complaints_about(const ::llvm::Module& module);
+std::string find_invalid_ir(const ::llvm::Module& module);
 
 // The bytes that opt would write.
 std::string bitcode_of(const ::llvm::Module& module);

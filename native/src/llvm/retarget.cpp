@@ -18,7 +18,7 @@ using ::llvm::Type;
 
 // The error for an unknown machine.
 InitError no_machine(const std::string& target) {
-  return InitError("'" + target + "' is no machine that this build makes code for: expected " +
+  return InitError("'" + target + "' is not a machine with a code generator in this build: use " +
                    ::llvm::join(machines(), ", ") +
                    ", or a triple of one of them such as aarch64-unknown-linux-gnu");
 }
@@ -38,7 +38,7 @@ class ForeignTypes {
     if (!seen_.insert(type).second) return "";
     if (type->isX86_FP80Ty()) return "x86's long double (x86_fp80)";
     if (type->isX86_AMXTy() || type->isPPC_FP128Ty() || type->isTargetExtTy()) {
-      return "a type of one machine";
+      return "a machine-specific type";
     }
     if (type->isScalableTy()) return "scalable vectors";
     if (type->isPointerTy() && type->getPointerAddressSpace() != 0) return "address spaces";
@@ -74,12 +74,12 @@ std::string foreign_in(const ::llvm::Instruction& instruction, ForeignTypes& typ
   const auto* call = ::llvm::dyn_cast<::llvm::CallBase>(&instruction);
   if (call == nullptr) return "";
   if (call->isInlineAsm()) return "inline assembly";
-  return is_of_a_machine(call->getCallingConv()) ? "a calling convention of one machine" : "";
+  return is_of_a_machine(call->getCallingConv()) ? "a machine-specific calling convention" : "";
 }
 
 std::string foreign_in(const ::llvm::Function& function, ForeignTypes& types) {
-  if (is_of_a_machine(function)) return "an intrinsic of one machine";
-  if (is_of_a_machine(function.getCallingConv())) return "a calling convention of one machine";
+  if (is_of_a_machine(function)) return "a machine-specific intrinsic";
+  if (is_of_a_machine(function.getCallingConv())) return "a machine-specific calling convention";
   if (auto found = types.in(function.getFunctionType()); !found.empty()) return found;
   for (const auto& instruction : ::llvm::instructions(function)) {
     if (auto found = foreign_in(instruction, types); !found.empty()) return found;
@@ -100,7 +100,7 @@ bool is_laid_out_alike(::llvm::StructType* type, const ::llvm::DataLayout& befor
 
 // The first foreign part of the module and its place; empty if there is none.
 std::string foreign_in(const ::llvm::Module& module, const ::llvm::DataLayout& after) {
-  if (!module.getModuleInlineAsm().empty()) return "assembly of the module";
+  if (!module.getModuleInlineAsm().empty()) return "module-level assembly";
   const auto model = module.getCodeModel();
   if (model && *model != ::llvm::CodeModel::Small) return "a code model other than small";
   ForeignTypes types;
@@ -118,7 +118,7 @@ std::string foreign_in(const ::llvm::Module& module, const ::llvm::DataLayout& a
   structures.run(module, /*onlyNamed=*/false);
   for (auto* type : structures) {
     if (!is_laid_out_alike(type, module.getDataLayout(), after)) {
-      return "structures that lie otherwise in memory there";
+      return "structures with another memory layout there";
     }
   }
   return "";
@@ -130,14 +130,13 @@ void check_can_move(const ::llvm::Module& module, const std::string& target,
   const auto* from = known_machine(triple);
   const bool is_of_none = triple.getArch() == Triple::UnknownArch && !triple.isOSWindows();
   if (!is_of_none && (from == nullptr || from->arch != Triple::x86_64)) {
-    throw InitError("the program is made for " + triple.str() +
-                    ", and only programs for x86-64 are made into those of other machines: "
-                    "compile it for " +
-                    target + ", or leave out the target");
+    throw InitError("the program targets " + triple.str() +
+                    ", and only programs for x86-64 can be retargeted: compile it for " + target +
+                    ", or omit the target");
   }
   const auto found = foreign_in(module, after);
   if (!found.empty()) {
-    throw InitError("the program cannot be made into one for " + target + ": it has " + found +
+    throw InitError("the program cannot be retargeted to " + target + ": it has " + found +
                     ": compile its source for that machine instead");
   }
 }
@@ -162,7 +161,7 @@ std::vector<std::string> machines() {
   return names;
 }
 
-std::string machine_of(std::string_view triple) {
+std::string find_machine(std::string_view triple) {
   const auto* machine = known_machine(Triple(Triple::normalize({triple.data(), triple.size()})));
   return machine == nullptr ? "" : machine->name;
 }

@@ -52,7 +52,7 @@ class QuietAnalysis : public ::llvm::MCInstrAnalysis {
 }  // namespace
 
 Simulator::Simulator(const ::llvm::Triple& triple) {
-  const auto processor = simulated_processor_of(triple);
+  const auto processor = find_simulated_processor(triple);
   prepare_tools(triple);
   std::string complaint;
   target_ = ::llvm::TargetRegistry::lookupTarget(triple, complaint);

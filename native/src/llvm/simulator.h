@@ -24,7 +24,7 @@ class Simulator {
   // The number of instructions; a byte that begins no instruction counts as one, as in objdump.
   std::size_t count(::llvm::ArrayRef<std::uint8_t> code);
 
-  // Cycles of one run of a block in a loop of `mca_iterations` of them.
+  // Cycles of one run of a block in a loop of `mca_iterations` runs.
   double cycles(::llvm::ArrayRef<std::uint8_t> code);
 
   // Micro-operations that the processor can start in a cycle.

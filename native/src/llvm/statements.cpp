@@ -156,7 +156,7 @@ std::string StatementWriter::header_of(const ::llvm::Function& function) {
     text += types_.type_of(argument);
     const auto attributes =
         attributes_of(function.getAttributes().getParamAttrs(argument.getArgNo()));
-    if (!attributes.empty()) text += " " + attributes.substr(0, attributes.size() - 1);
+    if (!attributes.empty()) text.append(" ").append(attributes, 0, attributes.size() - 1);
   }
   if (function.isVarArg()) text += function.arg_empty() ? "..." : ", ...";
   const std::string unnamed = unnamed_of(function);
@@ -446,7 +446,7 @@ std::string StatementWriter::expression(const ::llvm::ConstantExpr& given, Numbe
 
 }  // namespace
 
-std::vector<std::string> statements_of(const ::llvm::Module& module) {
+std::vector<std::string> write_statements(const ::llvm::Module& module) {
   std::vector<std::string> statements;
   StatementWriter(statements).write(module);
   return statements;

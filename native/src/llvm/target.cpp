@@ -77,12 +77,12 @@ const KnownMachine* known_machine(const Triple& triple) {
   return nullptr;
 }
 
-const char* simulated_processor_of(const Triple& triple) {
+const char* find_simulated_processor(const Triple& triple) {
   // 32-bit x86 has no row, but the same instructions.
   const auto* machine = triple.isX86() ? &known_machines().front() : known_machine(triple);
   if (machine == nullptr) {
     throw UnsupportedError("machine code is read for " + ::llvm::join(machines(), ", ") +
-                           " only, found " + triple.str());
+                           " only, not for " + triple.str());
   }
   return machine->simulated;
 }

@@ -29,7 +29,7 @@ const KnownMachine* known_machine(const ::llvm::Triple& triple);
 
 // The processor whose cycles are simulated for `triple`. Throws UnsupportedError for an unknown
 // machine.
-const char* simulated_processor_of(const ::llvm::Triple& triple);
+const char* find_simulated_processor(const ::llvm::Triple& triple);
 
 // Register the names of all targets and all of x86's parts; called by `start`.
 void register_targets();

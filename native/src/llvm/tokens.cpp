@@ -478,12 +478,12 @@ class WordTable {
 
 }  // namespace
 
-Tokens tokens_of(const std::string& text) {
+Tokens tokenize(const std::string& text) {
   Columns columns(text);
   return Scanner(text, columns).scan() ? std::move(columns.tokens) : tokens_by_llvm(text);
 }
 
-Words words_of(const std::string& text) {
+Words index_words(const std::string& text) {
   WordTable table(text);
   if (Scanner(text, table).scan()) return table.take();
   const auto tokens = tokens_by_llvm(text);

@@ -1,5 +1,6 @@
 #include "typed_pointers.h"
 
+#include "llvm/ADT/Twine.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -22,11 +23,13 @@ std::string TypedPointers::text(const ::llvm::Type& type) {
   if (const auto* structure = dyn_cast<::llvm::StructType>(&type)) {
     made = structure_text(*structure);
   } else if (const auto* array = dyn_cast<::llvm::ArrayType>(&type)) {
-    made = "[" + std::to_string(array->getNumElements()) + " x " + text(*array->getElementType()) +
-           "]";
+    made = ("[" + ::llvm::Twine(array->getNumElements()) + " x " + text(*array->getElementType()) +
+            "]")
+               .str();
   } else if (const auto* vector = dyn_cast<::llvm::FixedVectorType>(&type)) {
-    made = "<" + std::to_string(vector->getNumElements()) + " x " +
-           text(*vector->getElementType()) + ">";
+    made = ("<" + ::llvm::Twine(vector->getNumElements()) + " x " +
+            text(*vector->getElementType()) + ">")
+               .str();
   } else if (const auto* function = dyn_cast<::llvm::FunctionType>(&type)) {
     made = function_text(*function);
   } else {
@@ -95,8 +98,8 @@ std::string TypedPointers::from_origin(const ::llvm::Value& value) {
   return "";
 }
 
-// The pointee of a pointer to `type`: for a pointer to a pointer, loads and stores through it tell
-// more.
+// The pointee of a pointer to `type`: for a pointer to a pointer, its loads and stores are more
+// precise.
 std::string TypedPointers::content_of(const ::llvm::Value& pointer, const ::llvm::Type& type) {
   if (!type.isPointerTy()) return text(type);
   for (const auto* user : pointer.users()) {

@@ -55,14 +55,14 @@ bool has_named_bounds(const ::llvm::Module& module, const ::llvm::GlobalValue& v
 void check_whole_program(const ::llvm::Module& module, const std::vector<std::string>& keep) {
   for (const auto& name : keep) {
     if (is_defined(module, name)) continue;
-    throw InitError("'" + name +
-                    "' is to be kept, and the module does not define it: expected names of its "
-                    "functions or variables");
+    throw InitError(
+        "'" + name +
+        "' is in keep, but the module does not define it: use names of its functions or variables");
   }
   if (keep.empty() && !is_defined(module, entry)) {
     throw InitError(
-        "the module defines no 'main', so nothing of it would be left as a whole program: "
-        "say what others use of it with keep=name,name");
+        "the module defines no 'main', so the whole program would be empty: list the names "
+        "that other modules use with keep=name,name");
   }
 }
 

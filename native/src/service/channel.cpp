@@ -202,7 +202,6 @@ void Channel::fill(double deadline, double awake_seconds) {
 // Read the available bytes. Other threads cannot close the socket meanwhile: the host's lock is
 // held.
 void Channel::read() {
-  const Length length = this->length();
   char* to = buffer_.get() + have_;
   std::size_t room = buffer_size - have_;
   if (large_.is_valid()) {
@@ -220,11 +219,11 @@ void Channel::read() {
 void Channel::finish(Length length) {
   if (length > longest_frame) {
     throw ChannelError(EPROTO,
-                       "a frame of " + std::to_string(length) + " bytes is not a message of ours");
+                       "a frame of " + std::to_string(length) + " bytes is not a valid message");
   }
   const std::size_t end = header_size + length;
   if (have_ > end) {
-    throw ChannelError(EPROTO, std::to_string(have_ - end) + " bytes follow a frame unasked");
+    throw ChannelError(EPROTO, std::to_string(have_ - end) + " unexpected bytes follow a frame");
   }
   const std::size_t arrived = have_ - header_size;
   if (have_ == end && large_.is_valid()) {

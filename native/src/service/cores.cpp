@@ -21,7 +21,7 @@ struct CoreSet {
 };
 
 // The cores of this thread; empty if unknown.
-CoreSet set_of_thread() {
+CoreSet read_thread_cores() {
   CoreSet cores;
   if (sched_getaffinity(0, sizeof(cores.words), cores.set()) < 0) return {};
   return cores;
@@ -41,9 +41,9 @@ int number_in(std::string_view text) {
 
 int current_core() { return sched_getcpu(); }
 
-std::vector<int> cores_of_thread() {
+std::vector<int> list_thread_cores() {
   constexpr int bits = 8 * sizeof(unsigned long);
-  const CoreSet cores = set_of_thread();
+  const CoreSet cores = read_thread_cores();
   const int here = current_core();
   std::vector<int> found;
   for (int word = 0; word < CoreSet::most / bits; ++word) {
@@ -63,7 +63,7 @@ bool bind_process(int pid, int core) {
 }
 
 bool free_process(int pid) {
-  CoreSet cores = set_of_thread();
+  CoreSet cores = read_thread_cores();
   // Threads that it started while bound share its one core.
   const std::string path = "/proc/" + std::to_string(pid) + "/task";
   bool is_free = false;

@@ -18,7 +18,7 @@ constexpr double patience_seconds = 10e-3;
 // Wait for a late reply. Its worker had to wait for those that are done, and shares the cores with
 // the others.
 void await_among(const std::vector<Channel*>& channels, Channel& channel) {
-  const std::size_t cores = cores_of_thread().size();
+  const std::size_t cores = list_thread_cores().size();
   while (true) {
     double computed = 0;
     std::size_t others = 0;  // on all cores
@@ -65,7 +65,7 @@ void exchange_at_once(const std::vector<Channel*>& channels, double first_awake_
 Turns exchange_in_turn(const std::vector<Channel*>& channels, const std::vector<double>& seconds,
                        double share, double late_seconds, Host& host) {
   if (seconds.size() != channels.size()) {
-    throw std::invalid_argument("expected the seconds of each channel");
+    throw std::invalid_argument("seconds must have one value for each channel");
   }
   return Wave(channels, seconds, share, late_seconds).run(host);
 }

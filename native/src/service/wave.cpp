@@ -20,7 +20,7 @@ Wave::Wave(const std::vector<Channel*>& channels, const std::vector<double>& sec
   }
   std::stable_sort(held_.begin(), held_.end(),
                    [](const Held& a, const Held& b) { return a.seconds > b.seconds; });
-  for (const int number : cores_of_thread()) cores_.push_back(Core{number});
+  for (const int number : list_thread_cores()) cores_.push_back(Core{number});
   load_at_first_ = share * total / static_cast<double>(cores_.size());
 }
 

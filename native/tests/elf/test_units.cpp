@@ -61,7 +61,7 @@ TEST_CASE("a file without debug information, or with damage, has no units") {
                                              {".debug_abbrev", 1, 0, 0, abbreviations}}));
     CHECK(units.low.empty());
   }
-  // The flag of compressed sections, without a header that says how.
+  // The flag of compressed sections, without a compression header.
   const auto packed = make_file({{".debug_info", 1, 0x800, 0, unit}});
   CHECK(read_units(packed).name.empty());
   CHECK_THROWS_AS(read_units("no file"), BadFile);

@@ -23,8 +23,8 @@ TEST_CASE("calls are counted, and take their turns") {
   const auto function = at(reinterpret_cast<void*>(&follow));
   for (const auto clock : {Clock::wall, Clock::processor}) {
     order.clear();
-    const auto seconds =
-        time_in_turns({{function, {at(&order), 1}}, {function, {at(&order), 2}}}, 2, {2, 1}, clock);
+    const auto seconds = time_alternating(
+        {{function, {at(&order), 1}}, {function, {at(&order), 2}}}, 2, {2, 1}, clock);
     CHECK(order == std::vector<int>{1, 1, 2, 2, 1, 1});
     CHECK(seconds.size() == 2);
     CHECK(seconds[0].size() == 2);

@@ -56,7 +56,7 @@ define i32 @f(i32 %x) {
   CHECK(reinterpret_cast<Unary>(code->address("f"))(20) == 3);
 }
 
-TEST_CASE("what cannot be compiled is told by its kind, and the next text compiles") {
+TEST_CASE("each kind of failure has its error, and the next text compiles") {
   CHECK_THROWS_AS(Code::compile("no IR", 2), InvalidIrError);
   CHECK_THROWS_AS(Code::compile("define i32 @f() {\n  %x = add i32 %x, 1\n  ret i32 %x\n}", 2),
                   InvalidIrError);
@@ -96,7 +96,7 @@ TEST_CASE("variables are set before code runs") {
   CHECK(reinterpret_cast<int (*)()>(code->address("f"))() == 41);
 }
 
-TEST_CASE("what makes code is used again: the same text has the same size, whatever came before") {
+TEST_CASE("generators are reused: the same text has the same size after any other") {
   const auto first = Code::compile(square, 2)->size();
   for (int number = 0; number < 140; ++number) {
     const auto text = "define i32 @f() {\n ret i32 " + std::to_string(number) + "\n}";

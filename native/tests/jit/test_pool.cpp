@@ -41,7 +41,7 @@ bool each_once(const Seen& seen, int times = 1) {
 
 }  // namespace
 
-TEST_CASE("every iteration runs once, on as many threads as were asked for") {
+TEST_CASE("every iteration runs once, on the requested number of threads") {
   for (int threads : {1, 2, 4, 3}) {
     set_thread_count(threads);
     for (int round = 0; round < 200; ++round) {
@@ -84,7 +84,7 @@ TEST_CASE("several callers wait for each other") {
   set_thread_count(0);
 }
 
-TEST_CASE("a forked process has threads of its own") {
+TEST_CASE("a forked process starts separate threads") {
   set_thread_count(3);
   Seen before(10);
   compiler_gym_parallel_for(mark, &before, 10);
@@ -100,7 +100,7 @@ TEST_CASE("a forked process has threads of its own") {
   set_thread_count(0);
 }
 
-TEST_CASE("scratch memory is the same until more is asked for, and each thread's own") {
+TEST_CASE("scratch memory is stable until more is requested, and thread-local") {
   void* first = compiler_gym_scratch(0, 100);
   CHECK(reinterpret_cast<std::uintptr_t>(first) % 64 == 0);
   CHECK(compiler_gym_scratch(0, 50) == first);

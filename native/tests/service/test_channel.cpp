@@ -86,7 +86,7 @@ TEST_CASE("a frame that comes in parts, or is larger than the buffer, is put tog
   writer.join();
 }
 
-TEST_CASE("a frame that nobody reads in time is an error, and so is one that does not come") {
+TEST_CASE("a frame that is not read or does not arrive in time is an error") {
   Host host;
   const Pair pair;
   Channel channel(pair.ours, host);
@@ -96,7 +96,7 @@ TEST_CASE("a frame that nobody reads in time is an error, and so is one that doe
   CHECK(error_of([&] { channel.wait(seconds_now() - 1, 0); }) == ETIMEDOUT);
 }
 
-TEST_CASE("what is there can be read after its deadline") {
+TEST_CASE("available bytes can be read after the deadline") {
   Host host;
   const Pair pair;
   Channel channel(pair.ours, host);
@@ -117,7 +117,7 @@ TEST_CASE("the end of the stream is seen by readers and by writers") {
   CHECK(error_of([&] { channel.receive(forever, 0); }) == EBADF);
 }
 
-TEST_CASE("what is no frame is refused, each time it is asked for") {
+TEST_CASE("an invalid frame is refused at each attempt") {
   Host host;
   const Pair pair;
   Channel channel(pair.ours, host);
@@ -130,7 +130,7 @@ TEST_CASE("what is no frame is refused, each time it is asked for") {
   CHECK(error_of([&] { second.receive(forever, 0); }) == EPROTO);
 }
 
-TEST_CASE("a request is held, sent, and awaited; what goes wrong comes up when it is received") {
+TEST_CASE("a request is stored, sent and awaited; receive throws its errors") {
   Host host;
   Pair pair;
   Channel channel(pair.ours, host);
@@ -156,7 +156,7 @@ TEST_CASE("a request is held, sent, and awaited; what goes wrong comes up when i
   CHECK(error_of([&] { channel.receive(forever, 0); }) == EPIPE);
 }
 
-TEST_CASE("what the host throws ends a wait, and the channel can be used afterwards") {
+TEST_CASE("an exception of the host ends a wait, and the channel stays usable") {
   Interrupting host;
   const Pair pair;
   Channel channel(pair.ours, host);
@@ -181,7 +181,7 @@ TEST_CASE("the process at the other end is put on one core and let go again") {
   CHECK(compiler_gym::tests::cores_of(child.pid) == compiler_gym::tests::cores_of(0));
 }
 
-TEST_CASE("who has gone is not placed: its number may be another process's") {
+TEST_CASE("an ended process is not placed: its number may be reused") {
   Host host;
   const compiler_gym::tests::Child child;  // first, or it would inherit the other end
   Pair pair;

@@ -50,7 +50,7 @@ struct Crowd {
 
 }  // namespace
 
-TEST_CASE("all at once get their replies, and what each says of its worker is kept") {
+TEST_CASE("all requests get their replies, and the reports on workers are stored") {
   Crowd crowd(3, 30);
   for (std::size_t i = 0; i < 3; ++i) crowd.answer(i, usual_reply());
   exchange_at_once(crowd.pointers, 1e-3, 1e-3);
@@ -87,7 +87,7 @@ TEST_CASE("a reply that does not say how long it took is not timed") {
   CHECK(exchange_in_turn(crowd.pointers, {1, 1}, 1, 1e-3, crowd.host).timed == 0);
 }
 
-TEST_CASE("one that hangs costs its seconds, and those behind it are sent after that") {
+TEST_CASE("a hanging request costs its seconds, and later ones are sent after that") {
   Crowd crowd(4, 0.05);
   for (std::size_t i = 1; i < 4; ++i) crowd.answer(i, "answer");
   exchange_in_turn(crowd.pointers, {4, 3, 2, 1}, 0, 1e-3, crowd.host);
@@ -97,7 +97,7 @@ TEST_CASE("one that hangs costs its seconds, and those behind it are sent after 
   }
 }
 
-TEST_CASE("each channel needs what it is expected to take") {
+TEST_CASE("each channel needs an expected duration") {
   Crowd crowd(2, 30);
   CHECK_THROWS_AS(exchange_in_turn(crowd.pointers, {1}, 1, 1, crowd.host), std::invalid_argument);
 }

@@ -26,7 +26,7 @@ class Locked : public Host {
 
 }  // namespace
 
-TEST_CASE("what is done without the lock keeps its result and its error's number") {
+TEST_CASE("work without the lock keeps its result and its errno") {
   Locked host;
   const int result = unlocked(host, [&] {
     host.calls.push_back('a');
@@ -38,7 +38,7 @@ TEST_CASE("what is done without the lock keeps its result and its error's number
   CHECK(host.calls == std::vector<char>{'u', 'a', 'l'});
 }
 
-TEST_CASE("a plain host gives memory of its own") {
+TEST_CASE("a plain host allocates memory itself") {
   Host host;
   const Bytes bytes = host.make_bytes(5);
   CHECK(bytes.is_valid());

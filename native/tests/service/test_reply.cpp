@@ -31,7 +31,7 @@ TEST_CASE("another message, a part of one, or more than one is nothing") {
   CHECK(!read_stepped(other));
 }
 
-TEST_CASE("what is nested too deep is not followed") {
+TEST_CASE("values that are nested too deeply are not read") {
   std::string message = usual_reply();
   message.replace(16, 1, std::string(100'000, '\x91') + '\x07');
   CHECK(!read_stepped(message));

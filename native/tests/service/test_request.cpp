@@ -9,7 +9,7 @@ using compiler_gym::tests::framed;
 using compiler_gym::tests::Pair;
 using compiler_gym::tests::usual_reply;
 
-TEST_CASE("a deadline counts what was computed before, and once more for each that shares") {
+TEST_CASE("a deadline includes earlier computations and is extended for each sharer") {
   constexpr double forever = std::numeric_limits<double>::infinity();
   CHECK(extended(10, 2, 0, 0) == 10);
   CHECK(extended(10, 2, 3, 0) == 13);

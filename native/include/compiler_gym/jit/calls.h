@@ -21,7 +21,7 @@ enum class Clock {
 
 // Time each call in seconds for `rounds` rounds: each round runs every call `repeats` times in a
 // row, and the next round begins with a different call.
-std::vector<std::vector<double>> time_in_turns(const std::vector<Call>& calls, int rounds,
-                                               const std::vector<int>& repeats, Clock clock);
+std::vector<std::vector<double>> time_alternating(const std::vector<Call>& calls, int rounds,
+                                                  const std::vector<int>& repeats, Clock clock);
 
 }  // namespace compiler_gym::jit

@@ -34,7 +34,7 @@ const std::vector<CodegenOption>& codegen_options();
 using ChosenOptions = std::map<std::string, std::string>;
 
 // Throws UnsupportedError for an unknown option or value.
-ChosenOptions chosen_options_of(const ::llvm::Module& module);
+ChosenOptions read_chosen_options(const ::llvm::Module& module);
 
 // Replace the choices in the module with `chosen`; return whether that changed it.
 bool choose_options(::llvm::Module& module, const ChosenOptions& chosen);

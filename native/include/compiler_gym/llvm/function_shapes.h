@@ -35,15 +35,14 @@ void visit_columns(const FunctionShapes& table, Visit&& visit) {
   visit(names_column("names", "the functions that have a body, in the module's order"),
         table.names);
   visit(Column{"shapes",
-               "a hash of what is left without names and constants: near duplicates have "
-               "the same",
+               "a hash of the function without names and constants: equal for near duplicates",
                std::numeric_limits<std::int64_t>::min()},
         table.shapes);
-  visit(count_column("instructions", "in its body, without those that only debug"),
+  visit(count_column("instructions", "in its body, without debug instructions"),
         table.instructions);
-  visit(flag_column("is_odr",
-                    "whether each module that uses it has a copy of it, as of an inline "
-                    "function or a template of C++"),
+  visit(flag_column(
+            "is_odr",
+            "whether each module that uses it has a copy, like a C++ inline function or template"),
         table.is_odr);
 }
 

@@ -32,7 +32,7 @@ template <class Visit>
 void visit_columns(const FunctionTable& table, Visit&& visit) {
   visit(names_column("names", "the functions that have a body, in the module's order"),
         table.names);
-  visit(rows_column("features", "a row of function_feature_names() for each of them",
+  visit(rows_column("features", "a row of function_feature_names() for each name",
                     function_feature_names().size()),
         table.features);
 }
@@ -56,11 +56,10 @@ void visit_columns(const CallGraphTable& table, Visit&& visit) {
         table.names);
   visit(flag_column("is_defined", "whether it has a body"), table.is_defined);
   visit(count_column("instructions", "in its body"), table.instructions);
-  visit(index_column("indirect_calls", "its calls whose callee is not known"),
-        table.indirect_calls);
-  visit(index_column("caller", "of each edge, the place in names"), table.caller);
-  visit(index_column("callee", "of each edge, the place in names"), table.callee);
-  visit(index_column("calls", "how many calls the edge stands for"), table.calls);
+  visit(index_column("indirect_calls", "its calls whose callee is unknown"), table.indirect_calls);
+  visit(index_column("caller", "for each edge, the index in names"), table.caller);
+  visit(index_column("callee", "for each edge, the index in names"), table.callee);
+  visit(index_column("calls", "number of calls of the edge"), table.calls);
 }
 
 // Natural loops, outer before inner, function after function.
@@ -81,15 +80,15 @@ LoopForest loop_forest(const ::llvm::Module& module);
 
 template <class Visit>
 void visit_columns(const LoopForest& forest, Visit&& visit) {
-  visit(index_column("function", "the function's place in the module"), forest.function);
+  visit(index_column("function", "the function's index in the module"), forest.function);
   visit(index_column("parent", "the row of the enclosing loop; -1 at the top"), forest.parent);
   visit(index_column("depth", "1 at the top"), forest.depth);
-  visit(index_column("header", "the header's place in its function"), forest.header);
-  visit(index_column("blocks", "with those of inner loops"), forest.blocks);
-  visit(count_column("instructions", "with those of inner loops"), forest.instructions);
-  visit(index_column("exits", "blocks outside that the loop may go to"), forest.exits);
-  visit(index_column("latches", "blocks that go back to the header"), forest.latches);
-  visit(count_column("trip_count", "as ScalarEvolution proves; 0 if it cannot"), forest.trip_count);
+  visit(index_column("header", "the header's index in its function"), forest.header);
+  visit(index_column("blocks", "including inner loops"), forest.blocks);
+  visit(count_column("instructions", "including inner loops"), forest.instructions);
+  visit(index_column("exits", "successor blocks outside the loop"), forest.exits);
+  visit(index_column("latches", "blocks that branch back to the header"), forest.latches);
+  visit(count_column("trip_count", "proved by ScalarEvolution; 0 if unknown"), forest.trip_count);
   visit(flag_column("is_simplified", "preheader, one latch, dedicated exits"),
         forest.is_simplified);
   visit(flag_column("is_rotated", "the latch may leave the loop"), forest.is_rotated);
@@ -103,7 +102,7 @@ std::vector<std::pair<std::string, double>> call_frequencies(const ::llvm::Modul
 // The observations of this file that Python receives unchanged.
 inline constexpr std::tuple function_observations{
     Observed{"function_table", function_table, "Features of each function that has a body."},
-    Observed{"call_graph", call_graph, "Functions and who calls whom."},
+    Observed{"call_graph", call_graph, "Functions and the calls between them."},
     Observed{"loop_forest", loop_forest, "Natural loops, outer before inner."},
 };
 

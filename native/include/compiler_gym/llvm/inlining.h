@@ -22,7 +22,7 @@ namespace compiler_gym::llvm {
 enum class InlineAnswer { standard, inlined, separate };
 
 // default, inline and no-inline.
-std::optional<InlineAnswer> inline_answer_named(std::string_view name);
+std::optional<InlineAnswer> parse_inline_answer(std::string_view name);
 
 // The features that LLVM offers a learned inliner (MLGO), and its own choice as the last.
 inline constexpr std::size_t inline_features_size = 39;

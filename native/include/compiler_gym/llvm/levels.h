@@ -36,7 +36,7 @@ void apply_level(::llvm::Module& module, Level level);
 
 // Like apply_level, for a module that is a whole program: applies the pipelines of `clang -flto`
 // and of the linker at that level. Names in `keep` stay visible; see whole_program.h.
-Fragile<::llvm::Module> at_linked_level(Fragile<::llvm::Module> module, Level level,
-                                        const std::vector<std::string>& keep);
+Fragile<::llvm::Module> run_linked_level(Fragile<::llvm::Module> module, Level level,
+                                         const std::vector<std::string>& keep);
 
 }  // namespace compiler_gym::llvm

@@ -10,7 +10,7 @@ namespace compiler_gym::llvm {
 
 // The number of instructions that `llvm-objdump -d` lists in all code sections, padding included.
 // Throws UnsupportedError for an object for an unsupported processor.
-std::uint64_t machine_instructions_of(std::string_view object);
+std::uint64_t count_machine_instructions(std::string_view object);
 
 // One block of machine code and llvm-mca's estimate for it.
 struct MachineBlock {
@@ -29,6 +29,6 @@ inline constexpr unsigned mca_iterations = 100;
 // The blocks of an object from emit_object_with_blocks. Cold blocks, those beyond the hottest that
 // make up 99 % of all executed instructions, are not simulated: their cost assumes that
 // instructions start at the processor's full width.
-std::vector<MachineBlock> machine_blocks_of(std::string_view object);
+std::vector<MachineBlock> estimate_blocks(std::string_view object);
 
 }  // namespace compiler_gym::llvm

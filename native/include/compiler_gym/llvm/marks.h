@@ -52,18 +52,18 @@ template <class Visit>
 void visit_columns(const CallSites& table, Visit&& visit) {
   visit(names_column("names", "every function, declarations included, in the module's order"),
         table.names);
-  visit(index_column("id", "of each call site; -1 where nothing has ids"), table.id);
-  visit(index_column("caller", "the place in names; of copies the first"), table.caller);
-  visit(index_column("callee", "the place in names"), table.callee);
-  visit(index_column("copies", "how many calls have the id"), table.copies);
+  visit(index_column("id", "of each call site; -1 if the module has no ids"), table.id);
+  visit(index_column("caller", "the index in names; of copies the first"), table.caller);
+  visit(index_column("callee", "the index in names"), table.callee);
+  visit(index_column("copies", "number of calls with the id"), table.copies);
   visit(kind_column("choice", "0 default, 1 inline, 2 never", 3), table.choice);
   visit(flag_column("is_inlinable", "whether LLVM can inline it: inline may be chosen"),
         table.is_inlinable);
-  visit(index_column("arguments", "that it hands over"), table.arguments);
+  visit(index_column("arguments", "that it passes"), table.arguments);
   visit(index_column("constant_arguments", "of these"), table.constant_arguments);
   visit(count_column("caller_instructions", "in the caller"), table.caller_instructions);
   visit(count_column("callee_instructions", "in the callee"), table.callee_instructions);
-  visit(index_column("callee_calls", "direct calls of the callee, this one too"),
+  visit(index_column("callee_calls", "direct calls of the callee, including this one"),
         table.callee_calls);
 }
 
@@ -86,15 +86,15 @@ template <class Visit>
 void visit_columns(const MarkedLoops& table, Visit&& visit) {
   visit(names_column("names", "every function, declarations included, in the module's order"),
         table.names);
-  visit(index_column("id", "of each loop; -1 where nothing has ids"), table.id);
-  visit(index_column("function", "the place in names; of copies the first"), table.function);
-  visit(index_column("header", "the header's place in its function"), table.header);
+  visit(index_column("id", "of each loop; -1 if the module has no ids"), table.id);
+  visit(index_column("function", "the index in names; of copies the first"), table.function);
+  visit(index_column("header", "the header's index in its function"), table.header);
   visit(index_column("depth", "1 at the top"), table.depth);
-  visit(index_column("copies", "how many loops have the id"), table.copies);
-  visit(index_column("blocks", "with those of inner loops"), table.blocks);
-  visit(count_column("instructions", "with those of inner loops"), table.instructions);
-  visit(count_column("trip_count", "as ScalarEvolution proves; 0 if it cannot"), table.trip_count);
-  visit(count_column("choices", "a bit for each choice that is marked"), table.choices);
+  visit(index_column("copies", "number of loops with the id"), table.copies);
+  visit(index_column("blocks", "including inner loops"), table.blocks);
+  visit(count_column("instructions", "including inner loops"), table.instructions);
+  visit(count_column("trip_count", "proved by ScalarEvolution; 0 if unknown"), table.trip_count);
+  visit(count_column("choices", "a bit for each marked choice"), table.choices);
   visit(flag_column("is_peelable", "whether LLVM can peel it: peel may be chosen"),
         table.is_peelable);
 }
@@ -116,16 +116,16 @@ struct MarkedFunctions {
 template <class Visit>
 void visit_columns(const MarkedFunctions& table, Visit&& visit) {
   visit(names_column("names", "a function for each row; of copies the first"), table.names);
-  visit(index_column("id", "of each function; -1 where nothing has ids"), table.id);
-  visit(index_column("copies", "how many functions have the id"), table.copies);
-  visit(kind_column("choice", "0 as it is, 1 optsize, 2 minsize, 3 cold, 4 hot, 5 noinline", 6),
+  visit(index_column("id", "of each function; -1 if the module has no ids"), table.id);
+  visit(index_column("copies", "number of functions with the id"), table.copies);
+  visit(kind_column("choice", "0 unchanged, 1 optsize, 2 minsize, 3 cold, 4 hot, 5 noinline", 6),
         table.choice);
-  visit(count_column("allowed", "a bit for each choice that there is"), table.allowed);
-  visit(flag_column("is_local", "whether no other module sees it"), table.is_local);
+  visit(count_column("allowed", "a bit for each allowed choice"), table.allowed);
+  visit(flag_column("is_local", "whether no other module can see it"), table.is_local);
   visit(index_column("blocks", "in its body"), table.blocks);
   visit(count_column("instructions", "in its body"), table.instructions);
   visit(index_column("calls", "direct calls of functions with a body, in its body"), table.calls);
-  visit(index_column("callers", "direct calls of it"), table.callers);
+  visit(index_column("callers", "direct calls of the function"), table.callers);
 }
 
 CallSites call_sites(const ::llvm::Module& module);

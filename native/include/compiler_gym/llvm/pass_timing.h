@@ -23,7 +23,7 @@ namespace compiler_gym::llvm {
 enum class PartKind { surroundings, pass, analysis, detection };
 
 // The name of a kind for Python.
-const char* name_of(PartKind kind);
+const char* part_kind_name(PartKind kind);
 
 struct TimedPart {
   std::string name;

@@ -21,6 +21,6 @@ std::string load_plugin(const std::string& path);
 // `pass` itself if it already is such a text. Searches LLVM and the plug-in with this number, or
 // all plug-ins in the order of loading for -1. Throws PipelineError if none of them knows the pass.
 // Not thread safe.
-std::string pipeline_of_pass(const std::string& pass, int plugin = -1);
+std::string find_pipeline(const std::string& pass, int plugin = -1);
 
 }  // namespace compiler_gym::llvm

@@ -56,12 +56,12 @@ void visit_columns(const ProgramGraph& graph, Visit&& visit) {
   visit(
       kind_column("node_text", "an index into program_graph_texts()", program_graph_texts().size()),
       graph.node_text);
-  visit(index_column("node_function", "its place in the module; -1 for none"), graph.node_function);
-  visit(index_column("node_block", "its place in the module; -1 for none"), graph.node_block);
+  visit(index_column("node_function", "its index in the module; -1 for none"), graph.node_function);
+  visit(index_column("node_block", "its index in the module; -1 for none"), graph.node_block);
   visit(index_column("edge_source", "the node it leaves"), graph.edge_source);
   visit(index_column("edge_target", "the node it enters"), graph.edge_target);
   visit(kind_column("edge_kind", "0 control, 1 data, 2 call, 3 type", edge_kinds), graph.edge_kind);
-  visit(index_column("edge_position", "which operand, successor or part it is"),
+  visit(index_column("edge_position", "the index of the operand, successor or part"),
         graph.edge_position);
 }
 

@@ -17,7 +17,7 @@ std::vector<std::string> machines();
 
 // The machine among them for a triple or a processor's name; empty for none. All of them are
 // 64-bit, little-endian, and use ELF.
-std::string machine_of(std::string_view triple);
+std::string find_machine(std::string_view triple);
 
 // The processor whose cycles are simulated for one of `machines()`. Throws InitError for any other
 // machine.

@@ -16,6 +16,6 @@ class Module;
 
 namespace compiler_gym::llvm {
 
-std::vector<std::string> statements_of(const ::llvm::Module& module);
+std::vector<std::string> write_statements(const ::llvm::Module& module);
 
 }  // namespace compiler_gym::llvm

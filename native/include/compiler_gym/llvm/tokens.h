@@ -45,11 +45,10 @@ struct LexedText {
 
 template <class Visit>
 void visit_columns(const LexedText& lexed, Visit&& visit) {
-  visit(index_column("token_id", "the lexer's number of its kind, as of this LLVM"),
-        lexed.tokens.kind);
+  visit(index_column("token_id", "the number of its kind in this LLVM's lexer"), lexed.tokens.kind);
   visit(kind_column("token_category", "an index into token_categories()", token_category_count),
         lexed.tokens.category);
-  visit(index_column("token_start", "where the token begins in the text, in bytes"),
+  visit(index_column("token_start", "the offset of the token in the text, in bytes"),
         lexed.tokens.start);
   visit(index_column("token_end", "one past its last byte"), lexed.tokens.end);
   visit(text_column("text", "the text"), lexed.text);
@@ -66,18 +65,18 @@ struct Words {
 
 template <class Visit>
 void visit_columns(const Words& words, Visit&& visit) {
-  visit(index_column("token_word", "for each token, which of the different ones it is"),
+  visit(index_column("token_word", "for each token, its index among the distinct ones"),
         words.token_word);
-  visit(index_column("word_id", "for each different one, as token_id of lexed_ir()"), words.kind);
+  visit(index_column("word_id", "for each distinct one, like token_id of lexed_ir()"), words.kind);
   visit(kind_column("word_category", "an index into token_categories()", token_category_count),
         words.category);
   visit(index_column("word_end", "one past its last byte in the text"), words.end);
-  visit(text_column("text", "of all different ones, one after the other"), words.text);
+  visit(text_column("text", "of all distinct ones, one after the other"), words.text);
 }
 
 // Throws InitError if the lexer finds something that is not IR.
-Tokens tokens_of(const std::string& text);
-Words words_of(const std::string& text);
+Tokens tokenize(const std::string& text);
+Words index_words(const std::string& text);
 
 // Like tokenize, but uses LLVM's lexer alone, which takes several times as long.
 Tokens tokens_by_llvm(const std::string& text);

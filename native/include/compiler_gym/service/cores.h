@@ -10,7 +10,7 @@ int current_core();
 
 // The cores that this thread may use. Its current core comes last: it is busy until the thread
 // sleeps.
-std::vector<int> cores_of_thread();
+std::vector<int> list_thread_cores();
 
 // Bind a process to one core. Return whether that is permitted.
 bool bind_process(int pid, int core);

@@ -21,7 +21,7 @@ void exchange_at_once(const std::vector<Channel*>& channels, double first_awake_
                       double awake_seconds);
 
 // Send the stored requests, the longest first according to the estimates in `seconds`, and wait for
-// the replies. Each core gets its part of `share` of them at once, and one of the rest each time it
+// the replies. Each core gets its part of `share` at once, and one of the rest each time it
 // has finished all of its requests: each wake-up for a reply costs time, and so does a wrong
 // estimate. A reply's delay is the time its core was busy beyond the duration that the reply
 // reports, in units of `late_seconds`. `host` is the waiting program. Throws std::invalid_argument
