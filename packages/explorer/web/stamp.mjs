@@ -14,7 +14,7 @@ const walk = (folder) => {
 };
 walk('src');
 walk('public');
-files.push('../src/compiler_gym/tools/explorer/schema.json'); // the types are generated from it
+files.push('../src/compiler_gym_explorer/schema.json'); // the types are generated from it
 const hash = createHash('sha256');
 for (const file of files.sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
-writeFileSync('../src/compiler_gym/tools/explorer/static/sources.sha256', `${hash.digest('hex')}\n`);
+writeFileSync('../src/compiler_gym_explorer/static/sources.sha256', `${hash.digest('hex')}\n`);

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="chromium is missing")
 _PATIENCE = 120_000
 """Milliseconds that anything may take that is no measurement: the machine may be busy."""
 DEEP = "splits 8\ndim a 4096\nx = read A[a]\ny = read B[a]\ns = add x y\nwrite s C[a]\n"
-_AXE = Path(__file__).parents[4] / "explorer/node_modules/axe-core/axe.min.js"
+_AXE = Path(__file__).parents[3] / "web/node_modules/axe-core/axe.min.js"
 
 
 @pytest.fixture(scope="module")
@@ -472,7 +472,7 @@ def test_a_program_that_cannot_be_opened_is_reported(page: Any, text: str, says:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not _AXE.exists(), reason="axe-core is missing: cd explorer && npm ci")
+@pytest.mark.skipif(not _AXE.exists(), reason="axe-core is missing: cd packages/explorer/web && npm ci")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
 def test_axe_finds_nothing_serious(page: Any, width: int, theme: str) -> None:

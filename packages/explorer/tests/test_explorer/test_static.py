@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler_gym_explorer.app import STATIC
 
-_SOURCES = Path(__file__).parents[4] / "explorer"
+_SOURCES = Path(__file__).parents[3] / "web"
 _ALONE = (
     "index.html", "package.json", "package-lock.json", "svelte.config.js", "tsconfig.json",
     "vite.config.ts",
@@ -24,7 +24,7 @@ def test_the_built_page_matches_the_sources_and_the_schema() -> None:
     for name in sorted([*names, "../src/compiler_gym_explorer/schema.json"]):
         digest.update(f"{name}\0".encode() + (_SOURCES / name).read_bytes() + b"\0")
     built = (STATIC / "sources.sha256").read_text(encoding="utf-8").strip()
-    assert digest.hexdigest() == built, "run: cd explorer && npm ci && npm run build"
+    assert digest.hexdigest() == built, "run: cd packages/explorer/web && npm ci && npm run build"
 
 
 def test_the_page_is_at_most_a_megabyte() -> None:

@@ -582,10 +582,10 @@ export interface components {
         /**
          * @description The JSON of a server-sent event, whose name is its kind.
          *
-         *         ``nodes``: nodes were added. ``removed``: `node` was removed. ``tried``: results of a try-all.
-         *         ``progress``: the progress of a search. ``improved``: a search found a better sequence.
-         *         ``task``: a task started or ended; the last event of its stream. ``recovered``: a worker was
-         *         lost and its states were restored. ``closed``: the session was closed.
+         *     ``nodes``: nodes were added. ``removed``: `node` was removed. ``tried``: results of a try-all.
+         *     ``progress``: the progress of a search. ``improved``: a search found a better sequence.
+         *     ``task``: a task started or ended; the last event of its stream. ``recovered``: a worker was
+         *     lost and its states were restored. ``closed``: the session was closed.
          */
         Event: {
             actions?: string[];
