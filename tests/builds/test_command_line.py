@@ -50,9 +50,22 @@ def test_the_linker_sees_objects_and_libraries_in_their_order() -> None:
 
 @pytest.mark.parametrize(
     "dropped",
-    ["-g", "-ggdb3", "-MD", "-MF a.d", "-MT a.o", "-Wp,-MD,a.d", "-flto=thin", "-pipe", "-Werror",
-     "-save-temps", "-Wa,-q", "-fdump-tree-all", "-fdiagnostics-color=always"],
-)  # fmt: skip
+    [
+        "-g",
+        "-ggdb3",
+        "-MD",
+        "-MF a.d",
+        "-MT a.o",
+        "-Wp,-MD,a.d",
+        "-flto=thin",
+        "-pipe",
+        "-Werror",
+        "-save-temps",
+        "-Wa,-q",
+        "-fdump-tree-all",
+        "-fdiagnostics-color=always",
+    ],
+)
 def test_options_without_effect_on_code_are_dropped_with_their_values(dropped: str) -> None:
     assert parsed(f"gcc -c {dropped} a.c").flags == ()
     assert parsed(f"gcc -c {dropped} a.c").sources == (Source("a.c"),)
@@ -206,6 +219,10 @@ def test_a_name_that_begins_with_a_dash_stays_a_name() -> None:
 def test_values_belong_to_the_arguments_before_them() -> None:
     arguments = list(iterate_arguments(["-Xlinker", "-x", "-x", "c", "a.c", "-Ib", "--", "-o"]))
     assert [(one.at, one.word, one.value) for one in arguments] == [
-        (0, "-Xlinker", "-x"), (2, "-x", "c"), (4, "a.c", ""), (5, "-Ib", ""), (7, "-o", ""),
-    ]  # fmt: skip
+        (0, "-Xlinker", "-x"),
+        (2, "-x", "c"),
+        (4, "a.c", ""),
+        (5, "-Ib", ""),
+        (7, "-o", ""),
+    ]
     assert [one.is_file for one in arguments] == [False, False, True, False, True]

@@ -69,8 +69,10 @@ def test_entries_give_names_targets_and_commands(tmp_path: Path) -> None:
     path.write_text(json.dumps(entries))
     found = list(read_database(path))
     assert [(name, target) for name, target, _ in found] == [
-        ("a.c", "app"), ("b.c", "lib"), ("c.c", "all")
-    ]  # fmt: skip
+        ("a.c", "app"),
+        ("b.c", "lib"),
+        ("c.c", "all"),
+    ]
     assert [command.cwd for _, _, command in found] == [tmp_path / "sub", tmp_path, tmp_path]
 
 
@@ -89,17 +91,27 @@ def test_a_command_that_cannot_be_read_is_named_with_its_file(tmp_path: Path) ->
 @pytest.mark.parametrize(
     "entry",
     [
-        7, None, [], "cc -c a.c", {}, {"file": 3, "command": "cc -c a.c"}, {"file": "a.c"},
-        {"file": "a.c", "command": 3}, {"file": "a.c", "command": ["cc"]},
-        {"file": "a.c", "arguments": "cc -c a.c"}, {"file": "a.c", "arguments": 3},
-        {"file": "a.c", "arguments": ["cc", 3]}, {"file": "a.c", "arguments": []},
-        {"file": "a.c", "arguments": ["cc\0", "-c"]}, {"file": "a.c", "arguments": {"cc": 1}},
+        7,
+        None,
+        [],
+        "cc -c a.c",
+        {},
+        {"file": 3, "command": "cc -c a.c"},
+        {"file": "a.c"},
+        {"file": "a.c", "command": 3},
+        {"file": "a.c", "command": ["cc"]},
+        {"file": "a.c", "arguments": "cc -c a.c"},
+        {"file": "a.c", "arguments": 3},
+        {"file": "a.c", "arguments": ["cc", 3]},
+        {"file": "a.c", "arguments": []},
+        {"file": "a.c", "arguments": ["cc\0", "-c"]},
+        {"file": "a.c", "arguments": {"cc": 1}},
         {"file": "a.c", "command": "cc -c a.c", "directory": 3},
         {"file": "a.c", "command": "cc -c a.c", "directory": "a\0"},
         {"file": "a.c", "command": "cc -c a.c", "output": []},
         {"file": "a.c", "command": "cc -c 'a.c"},
     ],
-)  # fmt: skip
+)
 def test_an_odd_entry_is_named_and_the_others_are_read(tmp_path: Path, entry: object) -> None:
     path = tmp_path / "compile_commands.json"
     path.write_text(json.dumps([{"file": "b.c", "command": "cc -c b.c"}, entry]))

@@ -93,8 +93,10 @@ def test_members_are_read_with_their_names(tmp_path: Path) -> None:
     words = ["ar", "qcs", "lib.a", "a.o", "b.o", "a.o"]
     subprocess.run(words, cwd=tmp_path, check=True)
     assert list(read_members(tmp_path / "lib.a")) == [
-        ("a.o", b"a.o"), ("b.o", b"b.o"), ("a.o", b"a.o"),
-    ]  # fmt: skip
+        ("a.o", b"a.o"),
+        ("b.o", b"b.o"),
+        ("a.o", b"a.o"),
+    ]
     assert not is_thin_archive(tmp_path / "lib.a")
 
 

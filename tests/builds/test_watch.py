@@ -59,9 +59,12 @@ def test_files_that_rustc_deletes_are_kept(tmp_path: Path) -> None:
     (tmp_path / "rustcAb3xYz" / "list").write_text("{ global: twice; };")
     (tmp_path / "a.0.rcgu.o").write_bytes(b"BC\xc0\xde")
     words = [
-        f"-Wl,--version-script={tmp_path}/rustcAb3xYz/list", f"{tmp_path}/a.0.rcgu.o", "-shared",
-        "-o", f"{tmp_path}/liba.so",
-    ]  # fmt: skip
+        f"-Wl,--version-script={tmp_path}/rustcAb3xYz/list",
+        f"{tmp_path}/a.0.rcgu.o",
+        "-shared",
+        "-o",
+        f"{tmp_path}/liba.so",
+    ]
     before = [str(tmp_path / "journal"), "1", "true"]
     kept = watch.keep_rust_files(words, before)
     folder = tmp_path / "liba.so.rust"
@@ -101,10 +104,17 @@ def test_response_files_are_read_as_binutils_reads_them(tmp_path: Path) -> None:
 @pytest.mark.skipif(not shutil.which("gcc"), reason="needs GCC")
 def test_response_files_are_read_as_gcc_reads_them(tmp_path: Path) -> None:
     texts = [
-        "'-DNAME=\\\"single\\\"'\n\"-DPATHS=\\\"a\\\\\\\\b\\\"\"\n", "-DA='it''s' -D'B=\\' x'",
-        '-DA="\\$ \\` \\a \\\n b" -DB=\\\n', "-DA=\r\n-DB='\r\n'", "-DA='open", "-DB\\", " \v\f",
-        "", "-DA=#b ''-DC\"\"", "-DA\0-DB",
-    ]  # fmt: skip
+        '\'-DNAME=\\"single\\"\'\n"-DPATHS=\\"a\\\\\\\\b\\""\n',
+        "-DA='it''s' -D'B=\\' x'",
+        '-DA="\\$ \\` \\a \\\n b" -DB=\\\n',
+        "-DA=\r\n-DB='\r\n'",
+        "-DA='open",
+        "-DB\\",
+        " \v\f",
+        "",
+        "-DA=#b ''-DC\"\"",
+        "-DA\0-DB",
+    ]
     arguments = expand(tmp_path, texts)
     wrapper = tmp_path / "wrapper"
     wrapper.write_text("#!/bin/sh\nprintf '%s\\0' \"$@\" > arguments\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.size_plugin import find_plugin
+from compiler_gym.tools.tune.llvm.plugin import find_plugin
 from tests.command_line import Run
 
 

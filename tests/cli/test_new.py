@@ -41,7 +41,7 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
     needs_no_tools = {"programs", "state", "toolchain"}
     offers_nothing_more = {
         "panes",
-    }  # fmt: skip
+    }
 
     for bundled in ("gcc", "llvm"):
         folder = Path(compiler_gym.__file__).parent / "envs" / bundled

@@ -24,8 +24,10 @@ def test_a_replay_that_differs_is_shown_and_fails(cli: Run, tmp_path: Path, stat
 
 
 def test_csv_of_0_2_5_is_replayed_with_a_reward_that_the_user_names(
-    cli: Run, tmp_path: Path, states: States,
-) -> None:  # fmt: skip
+    cli: Run,
+    tmp_path: Path,
+    states: States,
+) -> None:
     path = write(tmp_path / "s.csv", states)
     assert "name its space with --reward" in cli("replay", path).output
     ran = cli("replay", path, "--reward", "IrInstructionCountOz", "--json")
@@ -53,8 +55,10 @@ def test_unknown_programs_and_actions_are_rows_of_the_table(cli: Run, tmp_path: 
 
 
 def test_states_written_by_the_library_are_read_from_standard_input(
-    cli: Run, tmp_path: Path, states: States,
-) -> None:  # fmt: skip
+    cli: Run,
+    tmp_path: Path,
+    states: States,
+) -> None:
     text = Path(write(tmp_path / "s.jsonl", states)).read_bytes()
     assert cli("replay", "-", stdin=text).status == 0
     assert len(list(CompilerEnvStateReader.read_paths([tmp_path / "s.jsonl"]))) == 2

@@ -45,8 +45,11 @@ def test_a_pipeline_does_what_opt_does(cli: Run, tmp_path: Path) -> None:
     )
     done = subprocess.run(
         ["opt-22", "-discard-value-names", "-S", f"-passes={passes}", "start.bc"],
-        cwd=tmp_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert _code(done.stdout) == _code((tmp_path / "end.ll").read_text())
 
 

@@ -61,10 +61,22 @@ def test_the_output_of_a_search_can_be_validated_replayed_and_run(
     # From options of the code generator there is no level to start from: random ones will do.
     ways = ("--algorithm", "random") if space == "Codegen" else ()
     searched = cli(
-        "search", PROGRAM, "--env", env, *spaces, *ways, "--reward", "ObjectTextSizeOz",
-        "--steps", "12", "--seed", "1", "--output", "found.json",
+        "search",
+        PROGRAM,
+        "--env",
+        env,
+        *spaces,
+        *ways,
+        "--reward",
+        "ObjectTextSizeOz",
+        "--steps",
+        "12",
+        "--seed",
+        "1",
+        "--output",
+        "found.json",
         "--json",
-    )  # fmt: skip
+    )
     (result,) = searched.json["results"]
     validated = cli("validate", "found.json", "--rungs", "replay")
     assert validated.status == 0, validated.errors
@@ -72,9 +84,18 @@ def test_the_output_of_a_search_can_be_validated_replayed_and_run(
     replayed = cli("replay", "found.json")
     assert replayed.status == 0, replayed.errors
     again = cli(
-        "run", "--env", env, "--action-space", result["action_space"],
-        "--reward", result["reward_space"], "--json", PROGRAM, "--", *result["action_names"],
-    )  # fmt: skip
+        "run",
+        "--env",
+        env,
+        "--action-space",
+        result["action_space"],
+        "--reward",
+        result["reward_space"],
+        "--json",
+        PROGRAM,
+        "--",
+        *result["action_names"],
+    )
     assert again.status == 0, again.errors
     assert again.json["rewards"]["ObjectTextSizeOz"] == pytest.approx(result["reward"])
     assert again.json["commandline"] == result["commandline"]
@@ -90,10 +111,20 @@ def test_several_programs_and_standard_input_are_searched_in_one_run(cli: Run) -
 
 def test_a_search_starts_from_the_given_sequence(cli: Run) -> None:
     ran = cli(
-        "search", PROGRAM, "--action-space", "Passes", "--reward", "IrInstructionCount",
-        "--start", "sroa instcombine simplifycfg", "--algorithm", "random", "--steps", "1",
+        "search",
+        PROGRAM,
+        "--action-space",
+        "Passes",
+        "--reward",
+        "IrInstructionCount",
+        "--start",
+        "sroa instcombine simplifycfg",
+        "--algorithm",
+        "random",
+        "--steps",
+        "1",
         "--json",
-    ).json  # fmt: skip
+    ).json
     with compiler_gym.make("llvm-v0", reward_space="IrInstructionCount") as env:
         env.reset(benchmark=PROGRAM)
         names = ("sroa", "instcombine", "simplifycfg")

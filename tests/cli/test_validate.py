@@ -12,8 +12,10 @@ QUICK = ("--rungs", "replay")
 
 
 def test_a_truncated_file_is_reported_after_what_could_be_read(
-    cli: Run, tmp_path: Path, states: States,
-) -> None:  # fmt: skip
+    cli: Run,
+    tmp_path: Path,
+    states: States,
+) -> None:
     path = Path(write(tmp_path / "s.csv", states))
     path.write_text(path.read_text()[:-20])
     for command in (("replay",), ("validate", *QUICK)):
@@ -24,16 +26,20 @@ def test_a_truncated_file_is_reported_after_what_could_be_read(
 
 
 def test_a_validation_shows_each_rung_and_keeps_its_results(
-    cli: Run, tmp_path: Path, states: States,
-) -> None:  # fmt: skip
+    cli: Run,
+    tmp_path: Path,
+    states: States,
+) -> None:
     path = write(tmp_path / "s.jsonl", states)
     ran = cli("validate", path, "--quick", "--output", "r.jsonl")
     assert ran.status == 0, ran.errors
     assert "2 states, 0 wrong" in ran.output
     kept = (tmp_path / "r.jsonl").read_text()
     assert [r["name"] for r in json.loads(kept.splitlines()[0])["rungs"]] == [
-        "replay", "verify", "run",
-    ]  # fmt: skip
+        "replay",
+        "verify",
+        "run",
+    ]
     again = cli("validate", path, "--quick", "--output", "r.jsonl", "--json")
     assert len(again.json) == 2
     assert (tmp_path / "r.jsonl").read_text() == kept
@@ -49,9 +55,12 @@ def test_results_with_other_options_are_not_used(cli: Run, tmp_path: Path, state
     path = write(tmp_path / "s.jsonl", states)
     words = ("validate", path, "--rungs", "replay", "--output", "r.jsonl")
     for options, expected in (
-        ((), 2), ((), 2), (("--step-seconds", "200"), 4), (("--step-seconds", "200"), 4),
+        ((), 2),
+        ((), 2),
+        (("--step-seconds", "200"), 4),
+        (("--step-seconds", "200"), 4),
         (("--sandbox", "limits"), 6),
-    ):  # fmt: skip
+    ):
         assert len(cli(*words, *options, "--json").json) == 2
         assert len((tmp_path / "r.jsonl").read_text().splitlines()) == expected
 

@@ -25,9 +25,13 @@ def old(name: str, *arguments: str, stdin: str = "") -> "subprocess.CompletedPro
 
 def test_the_old_prompt_is_that_of_today() -> None:
     done = old(
-        "manual_env", "--env=llvm-v0", "--benchmark=cbench-v1/crc32", "--reward",
-        "IrInstructionCount", stdin="action sroa\nexit\n",
-    )  # fmt: skip
+        "manual_env",
+        "--env=llvm-v0",
+        "--benchmark=cbench-v1/crc32",
+        "--reward",
+        "IrInstructionCount",
+        stdin="action sroa\nexit\n",
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines() == [
         "compiler_gym.bin.manual_env is now: "
@@ -73,13 +77,25 @@ def test_old_options_are_read_as_absl_reads_them() -> None:
 
 def test_the_words_of_the_old_prompt_work(cli: Run) -> None:
     replies = explore(
-        cli, "set_default_reward IrInstructionCount", "greedy 2", "no-op",
-        "hill_climb 3", "set_default_observation IrInstructionCountOz",
+        cli,
+        "set_default_reward IrInstructionCount",
+        "greedy 2",
+        "no-op",
+        "hill_climb 3",
+        "set_default_observation IrInstructionCountOz",
         "set_benchmark cbench-v1/sha",
-        "list_datasets", "list_benchmarks cbench-v1", "list_actions sroa", "list_rewards",
-        "list_observations", "observation IrInstructionCount", "try_all_actions 1", "tutorial",
-        "set_benchmark", "set_default_observation Colour", "stack",
-    )[1:]  # fmt: skip
+        "list_datasets",
+        "list_benchmarks cbench-v1",
+        "list_actions sroa",
+        "list_rewards",
+        "list_observations",
+        "observation IrInstructionCount",
+        "try_all_actions 1",
+        "tutorial",
+        "set_benchmark",
+        "set_default_observation Colour",
+        "stack",
+    )[1:]
     assert replies[0]["reward_space"] == "IrInstructionCount"
     assert len(replies[1]["actions"]) == 2
     assert replies[1]["reward"] > 0

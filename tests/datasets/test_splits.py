@@ -41,10 +41,15 @@ def test_no_function_of_a_test_package_has_a_near_duplicate_in_train(
         assert (split == "test") == of_test(one)
         if split in ("train", "validation"):
             assert not judged.intersection(one.shapes)
-    validated = {s for m, split in zip(members, splits, strict=True)
-                 if split == "validation" for s in m.shapes}  # fmt: skip
-    learnt = {s for m, split in zip(members, splits, strict=True)
-              if split == "train" for s in m.shapes}  # fmt: skip
+    validated = {
+        s
+        for m, split in zip(members, splits, strict=True)
+        if split == "validation"
+        for s in m.shapes
+    }
+    learnt = {
+        s for m, split in zip(members, splits, strict=True) if split == "train" for s in m.shapes
+    }
     assert not learnt & validated
 
 

@@ -30,11 +30,17 @@ def test_only_what_decides_no_result_may_change_in_a_run() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("seconds", 0), ("steps", 0), ("steps", 1.5), ("jobs", 0), ("step_seconds", 0),
-        ("level_seconds", float("nan")), ("kept_processes", -1), ("kept_bytes", -1),
+        ("seconds", 0),
+        ("steps", 0),
+        ("steps", 1.5),
+        ("jobs", 0),
+        ("step_seconds", 0),
+        ("level_seconds", float("nan")),
+        ("kept_processes", -1),
+        ("kept_bytes", -1),
         ("step_seconds", None),
     ],
-)  # fmt: skip
+)
 def test_a_number_out_of_its_range_is_refused_by_name(name: str, value: Any) -> None:
     with pytest.raises(InvalidParameterError, match=f"{name} must be "):
         SearchOptions(**{name: value})

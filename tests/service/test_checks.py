@@ -177,18 +177,26 @@ def test_control_characters_are_escaped_wherever_they_can_be_printed() -> None:
 
 
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | st.text()
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats()
+    | st.text()
     | st.binary(),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=5),
     max_leaves=8,
-)  # fmt: skip
+)
 messages = st.lists(plain, max_size=10).flatmap(
     lambda rest: st.integers(17, 23).map(lambda tag: msgspec.msgpack.encode([tag, *rest]))
 )
 REQUESTS: list[Request] = [
-    STEP, Start(BenchmarkSpec("a", b""), None, ["V"], {}), Fork(), Parameter("a", "b"), Stop(),
+    STEP,
+    Start(BenchmarkSpec("a", b""), None, ["V"], {}),
+    Fork(),
+    Parameter("a", "b"),
+    Stop(),
     Hello([1]),
-]  # fmt: skip
+]
 
 
 @settings(max_examples=examples(500))

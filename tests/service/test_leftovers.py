@@ -29,8 +29,11 @@ def test_a_client_that_is_killed_with_its_zygote_leaves_nothing_for_long(tmp_pat
     variables = os.environ | {"COMPILER_GYM_TRANSIENT_CACHE": str(tmp_path)}
     client = subprocess.Popen(
         [sys.executable, "-c", CLIENT],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=variables,
+        text=True,
+    )
     with client:
         assert client.stdout is not None
         zygotes = [int(pid) for pid in client.stdout.readline().split()]
@@ -48,8 +51,11 @@ def test_a_stopped_zygote_ends_with_its_client(tmp_path: Path) -> None:
     variables = os.environ | {"COMPILER_GYM_TRANSIENT_CACHE": str(tmp_path)}
     client = subprocess.Popen(
         [sys.executable, "-c", CLIENT],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=variables,
+        text=True,
+    )
     with client:
         assert client.stdout is not None
         zygotes = [int(pid) for pid in client.stdout.readline().split()]
@@ -79,8 +85,11 @@ print("made")
     (tmp_path / "gone").mkdir()
     done = subprocess.run(
         [sys.executable, "-c", program],
-        cwd=tmp_path / "gone", capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path / "gone",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stdout == "made\n", done.stderr
 
 

@@ -146,8 +146,11 @@ def test_a_menu_gets_shorter_and_ends_the_episode(tmp_path: Path) -> None:
 def test_a_composite_action_adds_its_parts(tmp_path: Path) -> None:
     made = session(tmp_path, 0, "Composite")
     action: dict[str, Any] = {
-        "levels": [1, 2], "weights": [0.5, 0.25], "order": [3, 0, 1, 2], "pair": [4, 5],
-    }  # fmt: skip
+        "levels": [1, 2],
+        "weights": [0.5, 0.25],
+        "order": [3, 0, 1, 2],
+        "pair": [4, 5],
+    }
     made.apply_action(action)
     assert made.number == 3 + 75 + 3 + 9
     with pytest.raises(InvalidActionError, match=r"got \{'levels'\}"):

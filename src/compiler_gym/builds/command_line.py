@@ -17,26 +17,32 @@ from typing import NamedTuple
 from compiler_gym.builds.watch import expand_response_files
 from compiler_gym.errors import BenchmarkInitError
 
-__all__ = [
-    "IR_SUFFIXES",
-    "RUST_OBJECT",
-    "SET_APART",
-    "SOURCE_LANGUAGES",
-    "Argument",
-    "CompilerCommand",
-    "Mode",
-    "Source",
-    "is_listed",
-    "iterate_arguments",
-]
-
 SET_APART = (
-    "-fsanitize", "-fprofile", "-fcs-", "-fcoverage", "--coverage$", "-coverage$",
-    "-ftest-coverage", "-fcreate-profile", "-fauto-profile", "-fmemory-profile", "-finstrument",
-    "-fxray", "-pg$", "-p$", "--profile$", "-mfentry$", "-fwhole-program-vtables",
-    "-fvirtual-function-elimination", "-fthinlto-index", "--offload", "-fopenmp-targets", "-m32$",
-    "-mx32$", "-m16$",
-)  # fmt: skip
+    "-fsanitize",
+    "-fprofile",
+    "-fcs-",
+    "-fcoverage",
+    "--coverage$",
+    "-coverage$",
+    "-ftest-coverage",
+    "-fcreate-profile",
+    "-fauto-profile",
+    "-fmemory-profile",
+    "-finstrument",
+    "-fxray",
+    "-pg$",
+    "-p$",
+    "--profile$",
+    "-mfentry$",
+    "-fwhole-program-vtables",
+    "-fvirtual-function-elimination",
+    "-fthinlto-index",
+    "--offload",
+    "-fopenmp-targets",
+    "-m32$",
+    "-mx32$",
+    "-m16$",
+)
 """Prefixes of flags that need special passes or another machine, so that passes must not be
 changed. A trailing $ marks an exact flag. The compiled driver reads this list, too."""
 
@@ -285,8 +291,16 @@ _MODES = {
     "--precompile": Mode.NOTHING,
     "-###": Mode.NOTHING,
 }
-_PRINTING = ("--version", "--help", "-dumpmachine", "-dumpversion", "-dumpfullversion",
-             "-dumpspecs", "-print-", "--print-")  # fmt: skip
+_PRINTING = (
+    "--version",
+    "--help",
+    "-dumpmachine",
+    "-dumpversion",
+    "-dumpfullversion",
+    "-dumpspecs",
+    "-print-",
+    "--print-",
+)
 _HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx", ".h++", ".H", ".tcc"})
 _ASSEMBLY = frozenset({".s", ".S", ".sx", ".asm"})
 _SHELL = frozenset({"&&", "||", ";", "|", "&", ">", ">>", "<", "2>&1", "2>"})
@@ -295,22 +309,95 @@ _DROPPED = re.compile(
     r"-M(D|MD|P|G|F.+|T.+|Q.+|V|J.+)$|-Wp,-M|-Wa,|-g|-flto|-save-temps|--save-temps"
     r"|-pipe$|-ftime-report|-fstack-usage$|-fdump-|-fdiagnostics-color|-Werror"
 )
-_DROPPED_WITH_VALUE = {"-MF", "-MT", "-MQ", "-MJ", "-dumpbase", "-dumpdir", "-dumpbase-ext",
-                       "-aux-info", "-Xassembler", "-serialize-diagnostics", "-wrapper",
-                       "--serialize-diagnostics", "-dependency-file"}  # fmt: skip
-_LINK_WITH_VALUE = {"-L", "-l", "-T", "-u", "-z", "-e", "-Xlinker", "-rpath", "-framework", "-h",
-                    "-soname", "-Ttext", "-Tdata", "-Tbss", "--library-directory"}  # fmt: skip
-_LINK_PREFIXES = ("-l", "-L", "-Wl,", "-T", "-static", "-rdynamic", "-fuse-ld", "-nostart",
-                  "-nodefaultlibs", "-nostdlib", "-shared")  # fmt: skip
+_DROPPED_WITH_VALUE = {
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-MJ",
+    "-dumpbase",
+    "-dumpdir",
+    "-dumpbase-ext",
+    "-aux-info",
+    "-Xassembler",
+    "-serialize-diagnostics",
+    "-wrapper",
+    "--serialize-diagnostics",
+    "-dependency-file",
+}
+_LINK_WITH_VALUE = {
+    "-L",
+    "-l",
+    "-T",
+    "-u",
+    "-z",
+    "-e",
+    "-Xlinker",
+    "-rpath",
+    "-framework",
+    "-h",
+    "-soname",
+    "-Ttext",
+    "-Tdata",
+    "-Tbss",
+    "--library-directory",
+}
+_LINK_PREFIXES = (
+    "-l",
+    "-L",
+    "-Wl,",
+    "-T",
+    "-static",
+    "-rdynamic",
+    "-fuse-ld",
+    "-nostart",
+    "-nodefaultlibs",
+    "-nostdlib",
+    "-shared",
+)
 _LINK_WORDS = {"-pie", "-no-pie", "-s", "-r"}
-_WITH_VALUE = {"-I", "-D", "-U", "-F", "-G", "-include", "-imacros", "-isystem", "-iquote",
-               "-idirafter", "-iprefix", "-iwithprefix", "-iwithprefixbefore", "-iwithsysroot",
-               "-isystem-after", "-isysroot", "-iframework", "-imultilib", "--sysroot", "-target",
-               "-arch", "-B", "-Xclang", "-Xpreprocessor", "-Xanalyzer", "-Xopenmp-target",
-               "-mllvm", "--param", "-A", "-ivfsoverlay", "-vfsoverlay", "-include-pch",
-               "-working-directory", "-resource-dir", "-mthread-model", "-meabi", "--config",
-               "--include", "--include-directory", "--define-macro",
-               "--undefine-macro"}  # fmt: skip
+_WITH_VALUE = {
+    "-I",
+    "-D",
+    "-U",
+    "-F",
+    "-G",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-iwithsysroot",
+    "-isystem-after",
+    "-isysroot",
+    "-iframework",
+    "-imultilib",
+    "--sysroot",
+    "-target",
+    "-arch",
+    "-B",
+    "-Xclang",
+    "-Xpreprocessor",
+    "-Xanalyzer",
+    "-Xopenmp-target",
+    "-mllvm",
+    "--param",
+    "-A",
+    "-ivfsoverlay",
+    "-vfsoverlay",
+    "-include-pch",
+    "-working-directory",
+    "-resource-dir",
+    "-mthread-model",
+    "-meabi",
+    "--config",
+    "--include",
+    "--include-directory",
+    "--define-macro",
+    "--undefine-macro",
+}
 _OUTPUT = {"-o", "--output"}
 _ALL_WITH_VALUE = {"-x", *_OUTPUT, *_DROPPED_WITH_VALUE, *_LINK_WITH_VALUE, *_WITH_VALUE}
 _LAUNCHERS = {"ccache", "distcc", "sccache", "env", "libtool", "icecc"}
@@ -379,5 +466,8 @@ def _detect_language(name: str, driver: str) -> str | None:
     if suffix in IR_SUFFIXES:
         return "ir"
     language = SOURCE_LANGUAGES.get(suffix)
-    return "c++" if language == "c" and Path(driver).name.rstrip("-.0123456789").endswith("++") \
-        else language  # fmt: skip
+    return (
+        "c++"
+        if language == "c" and Path(driver).name.rstrip("-.0123456789").endswith("++")
+        else language
+    )

@@ -107,9 +107,16 @@ _RELOCATION, _ENTRY = struct.Struct("<QQq"), struct.Struct("<QQ")
 _SYMTAB, _DYNSYM, _FUNCTION, _NO_BITS = 2, 11, 2, 8
 _ALLOCATED, _LOADABLE = 2, 1
 _CODE = (
-    ".text", ".text.hot", ".text.unlikely", ".text.startup", ".text.exit", ".text.split",
-    ".text.unknown", ".text.cold", ".bolt.org.text",
-)  # fmt: skip
+    ".text",
+    ".text.hot",
+    ".text.unlikely",
+    ".text.startup",
+    ".text.exit",
+    ".text.split",
+    ".text.unknown",
+    ".text.cold",
+    ".bolt.org.text",
+)
 """Sections of linked code: linkers may separate it by how often it runs. BOLT writes cold code to
 into a separate section, and keeps the old code in the file."""
 _UNWINDING = (".eh_frame", ".eh_frame_hdr", ".gcc_except_table")
@@ -251,9 +258,10 @@ def read_interface(path: Path) -> tuple[set[str], set[str]]:
     symbols = {
         symbol.name
         for number, symbol in enumerate(_symbols(path, data, _DYNSYM))
-        if symbol.binding == _STRONG and symbol.section not in (0, _ABSOLUTE)
+        if symbol.binding == _STRONG
+        and symbol.section not in (0, _ABSOLUTE)
         and number not in copies
-    }  # fmt: skip
+    }
     return symbols, libraries
 
 

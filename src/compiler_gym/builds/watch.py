@@ -16,8 +16,15 @@ import subprocess
 import sys
 
 RUST_OBJECT = ".rcgu.o"
-RUST_CODE = ["-w", "-O2", "-fPIC", "-ffunction-sections", "-fdata-sections",
-             "-Xclang", "-disable-llvm-passes"]  # fmt: skip
+RUST_CODE = [
+    "-w",
+    "-O2",
+    "-fPIC",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-Xclang",
+    "-disable-llvm-passes",
+]
 """Flags with which clang generates the code of rustc's modules as rustc does."""
 
 PIECES = re.compile(

@@ -14,13 +14,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from compiler_gym.cli.kit.interrupts import exit_when_terminated
-from compiler_gym.cli.kit.pipes import leaving_with_the_reader
+from compiler_gym.cli.kit.interrupts import exit_when_terminated, leaving_with_the_reader
 from compiler_gym.cli.kit.rows import HELP, Row, Topic, tool_commands
 from compiler_gym.lazy import missing_parts
 from compiler_gym.version import REINSTALL
-
-__all__ = ["app", "commands", "main"]
 
 # An action may look like an option: -Oz is one.
 _ACTIONS: dict[str, Any] = {"context_settings": {**HELP, "ignore_unknown_options": True}}

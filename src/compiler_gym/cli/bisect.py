@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli.kit.output import Json, print_json, show, table
-from compiler_gym.cli.kit.state_files import StatesEnvName, env_for, program_name
+from compiler_gym.cli.kit.programs import StatesEnvName, env_for, program_name
 from compiler_gym.cli.replay import DIFFERS
 
 if TYPE_CHECKING:
     from compiler_gym.validation import Trace
-
-__all__ = ["bisect"]
 
 
 def bisect(
@@ -91,9 +89,13 @@ def _comparison_row(first: "Trace", second: "Trace", after: int | None) -> dict[
 
 def _show_disagreements(rows: list[dict[str, Any]]) -> None:
     rows_shown = table(
-        "Program", "Actions", "Versions", "First disagreement",
-        right=("Actions",), typed=("Program",),
-    )  # fmt: skip
+        "Program",
+        "Actions",
+        "Versions",
+        "First disagreement",
+        right=("Actions",),
+        typed=("Program",),
+    )
     for row in rows:
         after = row["after"]
         place = "none" if after is None else "before any action"

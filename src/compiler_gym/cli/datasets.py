@@ -24,8 +24,6 @@ from compiler_gym.files import writing
 if TYPE_CHECKING:
     from compiler_gym.datasets import Dataset
 
-__all__ = ["datasets"]
-
 datasets = typer.Typer(
     name="datasets",
     cls=CommandGroup,

@@ -21,8 +21,6 @@ from compiler_gym.cli.kit.output import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["describe"]
-
 _VARIANT = re.compile(
     r"(?i)(?<=\w)(?:bytes|flowaware)?(?:_?(?:opt)?o[0-3sz]|_?norm|initial|naive|_at_reset"
     r"|normdict|dict|functions|(?:_?graph)?(?:_?json|_arrays|_instance)?|arrays|tuple|words"
@@ -171,22 +169,33 @@ def _show_section(kind: str, entries: list[dict[str, Any]], console: "Console") 
             _show_parts(space, console)
     elif kind == "observation_spaces":
         _show_rows(
-            console, ("Observation", "Value", "Description"),
+            console,
+            ("Observation", "Value", "Description"),
             [(entry["name"], entry["kind"], entry["description"]) for entry in entries],
-        )  # fmt: skip
+        )
     elif kind == "reward_spaces":
         _show_rows(
-            console, ("Reward", "Measures", "Description"),
-            [(entry["name"], ", ".join(entry["observations"]), entry["description"])
-             for entry in entries],
-        )  # fmt: skip
+            console,
+            ("Reward", "Measures", "Description"),
+            [
+                (entry["name"], ", ".join(entry["observations"]), entry["description"])
+                for entry in entries
+            ],
+        )
     else:
         _show_rows(
-            console, ("Dataset", "Programs", "Description"),
-            [(_plain_name(entry["name"]), f"{entry['programs']:,}" if entry["programs"] else "-",
-              entry["description"]) for entry in entries],
+            console,
+            ("Dataset", "Programs", "Description"),
+            [
+                (
+                    _plain_name(entry["name"]),
+                    f"{entry['programs']:,}" if entry["programs"] else "-",
+                    entry["description"],
+                )
+                for entry in entries
+            ],
             right=("Programs",),
-        )  # fmt: skip
+        )
 
 
 def _show_rows(
@@ -206,9 +215,13 @@ def _show_actions(space: dict[str, Any], console: "Console") -> None:
     if not space["actions"]:
         return
     rows = table(
-        "#", "Action", "Description",
-        title=f"Actions of {space['name']}", right=("#",), typed=("Action",),
-    )  # fmt: skip
+        "#",
+        "Action",
+        "Description",
+        title=f"Actions of {space['name']}",
+        right=("#",),
+        typed=("Action",),
+    )
     for action in space["actions"]:
         rows.add_row(str(action["index"]), action["name"], _plain_text(action["description"]))
     show(rows, console)
@@ -218,9 +231,12 @@ def _show_parts(space: dict[str, Any], console: "Console") -> None:
     if not space["parts"]:
         return
     rows = table(
-        "Part", "Values", "Description", title=f"Choices of {space['name']}",
+        "Part",
+        "Values",
+        "Description",
+        title=f"Choices of {space['name']}",
         typed=("Part",),
-    )  # fmt: skip
+    )
     for part in space["parts"]:
         rows.add_row(part["name"], part["values"], _plain_text(part["description"]))
     show(rows, console)

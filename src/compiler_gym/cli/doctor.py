@@ -20,8 +20,6 @@ from compiler_gym.cli.version import sandbox_in_use
 from compiler_gym.lazy import parts
 from compiler_gym.registration import ExternalTool
 
-__all__ = ["INCOMPLETE", "doctor"]
-
 INCOMPLETE = 1
 """The exit status if a required program is missing or unsuitable."""
 

@@ -3,8 +3,6 @@
 
 from compiler_gym.cli.kit.output import Json, heading, output, print_json, show, style_text, table
 
-__all__ = ["envs"]
-
 
 def envs(json: Json = False) -> None:
     """List the environments."""

@@ -22,8 +22,6 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.files import writing
 from compiler_gym.registration import compilers
 
-__all__ = ["new"]
-
 
 class Language(Enum):
     """The language of a compiler's session."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState
     from compiler_gym.profiling import Layer, Profile
 
-__all__ = ["profile"]
-
 _ACTIONS = 100
 """Number of random actions if none are given."""
 _UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"))
@@ -129,7 +127,7 @@ def _read_recorded(
     path: str | None, actions: list[str] | None, random: int | None
 ) -> "CompilerEnvState | None":
     """Return the state with the actions, if a file is given; other actions are then an error."""
-    from compiler_gym.cli.kit.state_files import read_states
+    from compiler_gym.cli.kit.programs import read_states
 
     sources = [
         name

@@ -9,7 +9,7 @@ import typer
 
 from compiler_gym.cli.kit.options import LimitOptions, spread
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
-from compiler_gym.cli.kit.state_files import (
+from compiler_gym.cli.kit.programs import (
     RewardName,
     StatesEnvName,
     env_for,
@@ -20,8 +20,6 @@ from compiler_gym.cli.kit.state_files import (
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv, CompilerEnvState
     from compiler_gym.search import Hypothesis
-
-__all__ = ["reduce"]
 
 
 class Keep(Enum):
@@ -245,9 +243,11 @@ def _show_reduction(document: dict[str, Any], folder: Path) -> None:
         for item in document["contributions"]:
             cost = item["cost_of_removal"]
             rows.add_row(
-                str(item["number"]), item["action"], f"{item['gained']:.4f}",
+                str(item["number"]),
+                item["action"],
+                f"{item['gained']:.4f}",
                 "fails" if cost is None else f"{cost:.4f}",
-            )  # fmt: skip
+            )
         show(rows, console)
     report = document.get("report")
     if report is not None:

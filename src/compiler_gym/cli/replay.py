@@ -10,7 +10,7 @@ import typer
 from compiler_gym.cli.kit.failures import REFUSED, report_failure
 from compiler_gym.cli.kit.options import LimitOptions, spread
 from compiler_gym.cli.kit.output import Json, output, print_json, show, style_text, table
-from compiler_gym.cli.kit.state_files import (
+from compiler_gym.cli.kit.programs import (
     RewardName,
     StateFiles,
     StatesEnvName,
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from compiler_gym.core import CompilerEnv, CompilerEnvState
-
-__all__ = ["replay"]
 
 DIFFERS = 1
 """The exit status if a replay differs."""
@@ -139,9 +137,15 @@ def _write_traces(path: Path, lines: list[str]) -> None:
 def _show_replays(rows: list[_ReplayRow]) -> None:
     console = output()
     summary = table(
-        "Program", "Actions", "Recorded", "Replayed", "Program reached", "",
-        right=("Recorded", "Replayed"), typed=("Program",),
-    )  # fmt: skip
+        "Program",
+        "Actions",
+        "Recorded",
+        "Replayed",
+        "Program reached",
+        "",
+        right=("Recorded", "Replayed"),
+        typed=("Program",),
+    )
     for row in rows:
         replayed = row.replayed
         hashes = (row.recorded.state_hash, None if replayed is None else replayed.state_hash)

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from compiler_gym.core import CompilerEnv
 
-__all__ = ["run"]
-
 _Vectors = Mapping[str, Sequence[str]]
 """The names of the elements of each vector observation; empty if they have none."""
 _TEXT_WIDTH = 18
@@ -99,50 +97,14 @@ def run(
     """
     from compiler_gym.errors import InvalidParameterError
     from compiler_gym.registration import make
-    from compiler_gym.search import starting_sequences
-    from compiler_gym.spaces import action_name, find_actions, space_name
 
     with make(env, **make_arguments(action_space, limits)) as environment:
-        chosen = find_actions(environment.action_space, actions or [])
-        if first.start is not None:
-            chosen = [*starting_sequences([first.start], environment.action_space)[0], *chosen]
-        benchmark = find_program(environment, program)
-        rewards = reward if reward is not None else _list_rewards(environment, benchmark)
-        observations = observe if observe is not None else _costs(environment, rewards)
-        environment.reset(benchmark=benchmark, reward_space=rewards)
-        origins = {
-            _costs(environment, [name])[0]: find_origin(environment, name)
-            for name in reversed(rewards)
-        }
-        before = {name: environment.observation[origins.get(name, name)] for name in observations}
-        _check(environment.multistep([]))  # rewards count from here
-        earned = [0.0] * len(rewards)
-        if first.pipeline is not None:
-            if environment.pipeline_parameter is None:
-                raise InvalidParameterError(f"{env} does not support --pipeline: use actions")
-            environment.send_param(environment.pipeline_parameter, first.pipeline)
-            earned = _compute_rewards(environment, rewards)
-        result = environment.multistep(chosen)
-        _check(result)
-        earned = [sum(both) for both in zip(earned, result[1] or [], strict=True)]
-        vectors = {name: environment.panes.vectors.get(name, ()) for name in observations}
-        left_over = len(chosen) - len(environment.actions)
-        chosen = chosen[: len(environment.actions)]
-        after = {name: environment.observation[name] for name in observations}
-        levels = _at_levels(environment, rewards, observations)
-        document: dict[str, Any] = {
-            "benchmark": str(environment.benchmark),
-            "action_space": space_name(environment.action_space) or "",
-            "actions": chosen,
-            "action_names": [action_name(environment.action_space, action) for action in chosen],
-            "pipeline": first.pipeline,
-            "commandline": environment.commandline(),
-            "left_over": left_over,
-            "had_no_effect": None if first.pipeline else result[4]["action_had_no_effect"],
-            "observations": {n: {"before": before[n], "after": after[n]} for n in observations},
-            "levels": levels,
-            "rewards": dict(zip(rewards, earned, strict=True)),
-        }
+        if first.pipeline is not None and environment.pipeline_parameter is None:
+            raise InvalidParameterError(f"{env} does not support --pipeline: use actions")
+        plan = _prepare(environment, program, actions or [], first.start, observe, reward)
+        applied = _apply(environment, plan, first.pipeline)
+        vectors = {name: environment.panes.vectors.get(name, ()) for name in plan.observations}
+        document = _document(environment, plan, first.pipeline, applied)
         _write(environment, written.write_ir, written.write_bitcode)
         if written.write_marked is not None:
             document["marked_commandline"] = _write_marked(environment, written.write_marked)
@@ -152,6 +114,88 @@ def run(
         if reward is None:
             document["rewards"] = {}  # the text shows only requested rewards
         _show(document, vectors, to_errors=str(written.write_ir) == "-")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The actions to apply, the values to show, and the observations before them."""
+
+    actions: list[int]
+    rewards: list[str]
+    observations: list[str]
+    before: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """The effect of the pipeline and the actions."""
+
+    earned: dict[str, float]
+    had_no_effect: bool | None
+
+
+def _prepare(
+    env: "CompilerEnv",
+    program: str,
+    actions: list[str],
+    start: str | None,
+    observe: list[str] | None,
+    reward: list[str] | None,
+) -> _Plan:
+    """Reset `env` to the program and return the plan."""
+    from compiler_gym.search import starting_sequences
+    from compiler_gym.spaces import find_actions
+
+    chosen = find_actions(env.action_space, actions)
+    if start is not None:
+        chosen = [*starting_sequences([start], env.action_space)[0], *chosen]
+    benchmark = find_program(env, program)
+    rewards = reward if reward is not None else _list_rewards(env, benchmark)
+    observations = observe if observe is not None else _costs(env, rewards)
+    env.reset(benchmark=benchmark, reward_space=rewards)
+    origins = {_costs(env, [name])[0]: find_origin(env, name) for name in reversed(rewards)}
+    before = {name: env.observation[origins.get(name, name)] for name in observations}
+    return _Plan(chosen, rewards, observations, before)
+
+
+def _apply(env: "CompilerEnv", plan: _Plan, pipeline: str | None) -> _Applied:
+    """Run the pipeline and the actions of the plan; raise the error that stops them."""
+    _check(env.multistep([]))  # rewards count from here
+    earned = [0.0] * len(plan.rewards)
+    if pipeline is not None:
+        env.send_param(env.pipeline_parameter or "", pipeline)
+        earned = _compute_rewards(env, plan.rewards)
+    result = env.multistep(plan.actions)
+    _check(result)
+    _, rewards, _, _, info = result
+    totals = [before + now for before, now in zip(earned, rewards or [], strict=True)]
+    return _Applied(
+        dict(zip(plan.rewards, totals, strict=True)),
+        None if pipeline else info["action_had_no_effect"],
+    )
+
+
+def _document(
+    env: "CompilerEnv", plan: _Plan, pipeline: str | None, applied: _Applied
+) -> dict[str, Any]:
+    """Return all facts about the episode, as ``--json`` prints them."""
+    from compiler_gym.spaces import action_name, space_name
+
+    chosen = plan.actions[: len(env.actions)]
+    after = {name: env.observation[name] for name in plan.observations}
+    return {
+        "benchmark": str(env.benchmark),
+        "action_space": space_name(env.action_space) or "",
+        "actions": chosen,
+        "action_names": [action_name(env.action_space, action) for action in chosen],
+        "pipeline": pipeline,
+        "commandline": env.commandline(),
+        "left_over": len(plan.actions) - len(chosen),
+        "had_no_effect": applied.had_no_effect,
+        "observations": {n: {"before": plan.before[n], "after": after[n]} for n in after},
+        "levels": _at_levels(env, plan.rewards, plan.observations),
+        "rewards": applied.earned,
+    }
 
 
 def _compute_rewards(env: "CompilerEnv", rewards: list[str]) -> list[float]:
@@ -208,7 +252,7 @@ def _at_levels(
 
 
 def _check(result: tuple[Any, ...]) -> None:
-    truncated, info = result[3:]
+    *_, truncated, info = result
     if truncated and "error" in info:
         raise info["error"]
 

@@ -11,8 +11,6 @@ from compiler_gym.cli.kit.output import Json, output, print_json, show, style_te
 if TYPE_CHECKING:
     from compiler_gym.runs import RunSummary
 
-__all__ = ["runs"]
-
 
 def runs(
     folders: Annotated[
@@ -46,13 +44,18 @@ def runs(
         print_json(
             [
                 {
-                    "path": str(run.path), "kind": run.kind, "started": run.started,
-                    "is_done": run.is_done, "episodes": run.episodes, "reward": run.reward,
-                    "seconds": run.seconds, "settings": run.settings,
+                    "path": str(run.path),
+                    "kind": run.kind,
+                    "started": run.started,
+                    "is_done": run.is_done,
+                    "episodes": run.episodes,
+                    "reward": run.reward,
+                    "seconds": run.seconds,
+                    "settings": run.settings,
                 }
                 for run in summaries
             ]
-        )  # fmt: skip
+        )
         return
     _show_runs(summaries)
     if compare:
@@ -79,9 +82,16 @@ def _show_runs(summaries: "list[RunSummary]") -> None:
         console.print("`compiler-gym runs FOLDER` lists those in another folder")
         return
     rows = table(
-        "Run", "Kind", "Started", "Episodes", "Mean reward", "Seconds", "",
-        right=("Started", "Episodes", "Mean reward", "Seconds"), typed=("Run",),
-    )  # fmt: skip
+        "Run",
+        "Kind",
+        "Started",
+        "Episodes",
+        "Mean reward",
+        "Seconds",
+        "",
+        right=("Started", "Episodes", "Mean reward", "Seconds"),
+        typed=("Run",),
+    )
     for run in summaries:
         rows.add_row(
             str(run.path),

@@ -31,8 +31,8 @@ from compiler_gym.cli.kit.programs import (
     ActionSpaceName,
     EnvName,
     find_program,
+    program_name,
 )
-from compiler_gym.cli.kit.state_files import program_name
 from compiler_gym.options import Limits, SearchOptions
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from compiler_gym.datasets import Benchmark
     from compiler_gym.runs import RunFolder
     from compiler_gym.search import Improvement, ProgressLog, SearchProgress, SearchResult
-
-__all__ = ["search"]
 
 _DEFAULTS = SearchOptions()
 _SHOWN_REASONS = 5
@@ -95,8 +93,11 @@ def search(
 
     options = choose_options(options)
     task: dict[str, Any] = {
-        "env": env, "programs": programs, "reward": reward, "action_space": action_space,
-    }  # fmt: skip
+        "env": env,
+        "programs": programs,
+        "reward": reward,
+        "action_space": action_space,
+    }
     make_env = _factory(env, reward, action_space, limits)
     with make_env() as environment:
         benchmarks = [find_program(environment, program) for program in programs]
@@ -321,10 +322,13 @@ def _costs_table(
 def _work_table(results: "Sequence[SearchResult]") -> "Table":
     numbers = ("Reward", "Actions", "Tried", "Known", "Failures")
     rows = table(
-        "Program", *numbers, right=numbers, typed=("Program",),
+        "Program",
+        *numbers,
+        right=numbers,
+        typed=("Program",),
         title=f"Reward {results[0].reward_space}. Tried = action sequences evaluated;\n"
         "Known = how many of them reached an already-seen program.",
-    )  # fmt: skip
+    )
     for result in results:
         rows.add_row(
             program_name(result.benchmark),

@@ -13,7 +13,7 @@ from compiler_gym.cli.kit.failures import INTERRUPTED, REFUSED, report_failure
 from compiler_gym.cli.kit.interrupts import Interrupts
 from compiler_gym.cli.kit.options import LimitOptions, SandboxName, spread
 from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, style_text, table
-from compiler_gym.cli.kit.state_files import (
+from compiler_gym.cli.kit.programs import (
     RewardName,
     StateFiles,
     StatesEnvName,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnvState
     from compiler_gym.options import Limits
     from compiler_gym.validation import ValidationResult
-
-__all__ = ["validate"]
 
 INVALID = 1
 """The exit status when a state is wrong."""
@@ -225,9 +223,14 @@ def _show_verdicts(documents: list[dict[str, Any]]) -> None:
     console = output()
     names = list(dict.fromkeys(r["name"] for document in documents for r in document["rungs"]))
     summary = table(
-        "Program", "Reward", *names, "Seconds", "",
-        right=("Reward", "Seconds"), typed=("Program",),
-    )  # fmt: skip
+        "Program",
+        "Reward",
+        *names,
+        "Seconds",
+        "",
+        right=("Reward", "Seconds"),
+        typed=("Program",),
+    )
     for document in documents:
         verdicts = {rung["name"]: rung["verdict"] for rung in document["rungs"]}
         state = document["state"]

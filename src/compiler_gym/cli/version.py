@@ -12,8 +12,6 @@ from compiler_gym.lazy import load_named
 if TYPE_CHECKING:
     from compiler_gym.registration import Compiler
 
-__all__ = ["sandbox_in_use", "show_help", "version"]
-
 
 def version(json: Json = False) -> None:
     """Print the versions of this library, its compilers and the system."""

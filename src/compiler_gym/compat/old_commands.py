@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from compiler_gym.cli import main
 from compiler_gym.registration import default_environment
 
-__all__ = ["run", "todays_command"]
-
 _USAGE = 2
 """The exit status after an option without an equivalent."""
 

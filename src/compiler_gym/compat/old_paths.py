@@ -16,8 +16,6 @@ from typing import Any, NoReturn
 
 from compiler_gym.version import DISTRIBUTION, missing_hint
 
-__all__ = ["find_old_module", "refuse_old_package"]
-
 _PACKAGE = "compiler_gym"
 _GUIDE = "docs/guide/porting.md lists every difference"
 _ERRORS = "ServiceError ServiceInitError ServiceIsClosed ServiceOSError ServiceTransportError"
@@ -123,7 +121,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "envs.mlir.datasets.matmul": {"envs.mlir.datasets": "MatmulBenchmark MatmulDataset"},
     "wrappers.time_limit": {"wrappers": "TimeLimit"},
     "wrappers.validation": {"wrappers": "ValidateBenchmarkAfterEveryStep"},
-}  # fmt: skip
+}
 """The names of an old module, by the package that has them now; empty for a mere package."""
 
 _DOCUMENTED = {"views"}
@@ -156,10 +154,10 @@ the present one."""
 
 _GONE = {
     "config": "compiler_gym.COMPILER_GYM_ENVS, which lists the installed environments",
-    "envs.gcc.gcc_rewards": 'a reward by its name: env.reward[NAME]',
+    "envs.gcc.gcc_rewards": "a reward by its name: env.reward[NAME]",
     "envs.gcc.service": "gymnasium.make or compiler_gym.make: there is no server",
-    "envs.llvm.lexed_ir": 'an observation by its name: env.observation[NAME]',
-    "envs.llvm.llvm_rewards": 'a reward by its name: env.reward[NAME]',
+    "envs.llvm.lexed_ir": "an observation by its name: env.observation[NAME]",
+    "envs.llvm.llvm_rewards": "a reward by its name: env.reward[NAME]",
     "envs.llvm.service": "gymnasium.make or compiler_gym.make: there is no server",
     "envs.loop_tool.service": "gymnasium.make or compiler_gym.make: there is no server",
     "random_replay": "the command compiler-gym replay",
@@ -181,7 +179,7 @@ _GONE = {
     "util.temporary_working_directory": "contextlib.chdir in tempfile.TemporaryDirectory",
     "util.thread_pool": "concurrent.futures.ThreadPoolExecutor",
     "util.truncate": "textwrap.shorten",
-}  # fmt: skip
+}
 """Replacements for old modules that have no equivalent."""
 
 

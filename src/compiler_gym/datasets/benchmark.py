@@ -24,16 +24,6 @@ from compiler_gym.errors import (
 from compiler_gym.errors.finding import ValidationError
 from compiler_gym.files import read_regular
 
-__all__ = [
-    "Benchmark",
-    "BenchmarkSource",
-    "BenchmarkWithSource",
-    "RunsPrograms",
-    "ValidationCallback",
-    "collect_findings",
-    "runs_as_expected",
-]
-
 ValidationCallback = Callable[[Any], Iterable[Any] | None]
 """A function that takes the environment at the end of an episode and returns the errors it finds:
 a list of records, a single string or `ValidationError`, or None if there are none."""

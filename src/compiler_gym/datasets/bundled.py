@@ -24,8 +24,6 @@ from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 
-__all__ = ["SIZES", "BundledPrograms", "find_bundled_folder", "find_run", "make_run_spec"]
-
 SIZES = ("test", "small", "ref")
 """The size classes of cases, fastest first."""
 _DATASET_URI = "benchmark://cbench-v1"

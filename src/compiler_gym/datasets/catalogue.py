@@ -19,8 +19,6 @@ from compiler_gym.lazy import load_named
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-__all__ = ["Datasets"]
-
 _Item = TypeVar("_Item")
 _MOST_PROGRAMS = 2000
 """The largest dataset whose program names are searched for suggestions."""

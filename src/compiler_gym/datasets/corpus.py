@@ -51,8 +51,6 @@ from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.errors.nearest import did_you_mean, unknown_name
 
-__all__ = ["BUILT_LINK", "CorpusDataset", "find_corpora"]
-
 CORPUS_FILE = "corpus.sqlite"
 BUILT_LINK = "built"
 """The name of the symlink, next to the file, to the folder of built packages it comes from."""

@@ -19,18 +19,6 @@ from compiler_gym.datasets.splits import FunctionShape
 from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
 
-__all__ = [
-    "CORPUS_FORMAT",
-    "PROGRAM_KINDS",
-    "CorpusProgram",
-    "CorpusStore",
-    "PackageFacts",
-    "PackageTest",
-    "Place",
-    "ProgramFacts",
-    "StoredSelection",
-]
-
 CORPUS_FORMAT = 1
 _ROWS_PER_READ = 32
 _MOST_ORIGINS = 4096
@@ -381,7 +369,8 @@ class _Connection:
         version = self.sql.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
         if version is None or int(version[0]) != CORPUS_FORMAT:
             raise DatasetInitError(
-                f"{path} has corpus format {version and version[0]}; this library reads {CORPUS_FORMAT}"
+                f"{path} has corpus format {version and version[0]}; this library reads "
+                f"{CORPUS_FORMAT}"
             )
         self._dictionaries: dict[int, Any] = {}
         self._origins: dict[int, tuple[str, str, str, str]] = {}

@@ -13,8 +13,6 @@ from compiler_gym.datasets.benchmark import Benchmark, BenchmarkWithSource
 from compiler_gym.datasets.running.run_spec import RunCase, RunSpec
 from compiler_gym.datasets.seeded import SeededDataset
 
-__all__ = ["CsmithBenchmark", "CsmithPrograms"]
-
 _RUN_SECONDS = 10.0
 
 

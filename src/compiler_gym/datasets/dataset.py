@@ -20,8 +20,6 @@ from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNam
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-__all__ = ["Dataset"]
-
 _UNBOUNDED_DRAW = 2**32 - 1
 _MOST_DRAWN = 1 << 16
 """The number of programs to draw from if a dataset has neither a size nor random access."""

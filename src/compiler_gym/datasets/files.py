@@ -17,8 +17,6 @@ from compiler_gym.datasets.uri import BenchmarkUri, quote_path
 from compiler_gym.errors import DatasetInitError, UnknownNameError
 from compiler_gym.errors.nearest import did_you_mean
 
-__all__ = ["FilesDataset"]
-
 _SUGGEST_UP_TO = 10_000
 
 

@@ -13,8 +13,6 @@ from compiler_gym.datasets.tar import TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import UnknownNameError
 
-__all__ = ["PublishedDataset"]
-
 
 class PublishedDataset(TarDatasetWithManifest):
     """The programs of one `archive`; `dataset_args` override its facts, for mirrors."""

@@ -11,16 +11,6 @@ from typing import Any
 
 from compiler_gym.datasets.running.run_spec import RunSpec
 
-__all__ = [
-    "ANGHABENCH",
-    "CHSTONE",
-    "CLGEN",
-    "JOTAIBENCH",
-    "POJ104",
-    "PUBLISHED_AT",
-    "Archive",
-]
-
 PUBLISHED_AT = "https://dl.fbaipublicfiles.com/compiler_gym"
 """The base address of most archives and lists of CompilerGym 0.2.5."""
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from compiler_gym.datasets.corpus import CorpusDataset
 
-__all__ = ["SampleDataset", "sample_folder"]
-
 SAMPLE = "sample.sqlite"
 
 

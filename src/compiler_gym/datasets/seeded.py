@@ -17,8 +17,6 @@ from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.files import scratch_directory, tool_identity, write_whole
 
-__all__ = ["SeededDataset"]
-
 SEEDS = 2**32 - 1
 """The number of seeds: 0 to 2**32 - 2, as in CompilerGym 0.2.5."""
 

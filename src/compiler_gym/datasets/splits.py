@@ -15,17 +15,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-__all__ = [
-    "NO_SPLIT",
-    "SMALLEST",
-    "SPLITS",
-    "FunctionShape",
-    "SplitMember",
-    "assign_splits",
-    "cluster_digest",
-    "split_of_package",
-]
-
 SPLITS = ("train", "validation", "test")
 """The splits of a corpus."""
 NO_SPLIT = "shared"

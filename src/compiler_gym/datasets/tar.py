@@ -21,8 +21,6 @@ from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import DatasetInitError, DownloadFailed
 from compiler_gym.files import replace_directory
 
-__all__ = ["TarDataset", "TarDatasetWithManifest"]
-
 _CONTENTS = "contents"
 _RECORD = "installed.json"
 _MANIFEST = "manifest.txt"

@@ -15,8 +15,6 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode
 
 from compiler_gym.errors import BenchmarkInitError, BenchmarkTypeError
 
-__all__ = ["BenchmarkUri", "path_and_query", "quote_path"]
-
 _DEFAULT_SCHEME = "benchmark"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+._-]*")
 _WRITTEN_SCHEME = re.compile(rf"({_SCHEME.pattern})://")

@@ -13,8 +13,6 @@ from compiler_gym.options.declaring import (
 )
 from compiler_gym.options.limits import Limits
 
-__all__ = ["CollectOptions"]
-
 _SHARDS = 64
 """A kill costs at most one shard of each process, so small collections have this many shards."""
 _LEAST_SHARD_STEPS, _MOST_SHARD_STEPS = 1_000, 100_000

@@ -13,21 +13,6 @@ from typing import Any, SupportsFloat
 
 from compiler_gym.errors import InvalidParameterError
 
-__all__ = [
-    "ABOVE_0",
-    "FROM_0",
-    "WHOLE_ABOVE_0",
-    "WHOLE_FROM_0",
-    "DeclaredOption",
-    "Range",
-    "Spelling",
-    "check",
-    "list_options",
-    "option",
-    "seconds_in",
-    "to_plain",
-]
-
 _KEY = "option"
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(s|m|h)?")
 _UNITS = {"s": 1, "m": 60, "h": 3600}

@@ -13,8 +13,6 @@ from compiler_gym.options.declaring import (
     option,
 )
 
-__all__ = ["Limits"]
-
 _MOST_SECONDS = 100 * 366 * 86400.0
 """The clock of a deadline counts nanoseconds in 64 bits."""
 _DEADLINE = Range("a number above 0, up to a century", lambda value: 0 < value < _MOST_SECONDS)

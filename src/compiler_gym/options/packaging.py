@@ -14,8 +14,6 @@ from compiler_gym.options.declaring import (
     option,
 )
 
-__all__ = ["PackageChoice", "PackageLimits"]
-
 
 @dataclass(frozen=True, slots=True)
 class PackageChoice:

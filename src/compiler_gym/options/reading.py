@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 
 from compiler_gym.options.declaring import Spelling, option
 
-__all__ = ["ArchiveLimits", "ReadOptions"]
-
 _SUFFIXES = (".bc", ".c", ".cc", ".cl", ".cpp", ".cxx", ".f90", ".ll", ".mlir", ".rs", ".swift")
 
 

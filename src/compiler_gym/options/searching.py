@@ -14,8 +14,6 @@ from compiler_gym.options.declaring import (
     seconds_in,
 )
 
-__all__ = ["SearchOptions"]
-
 _SECONDS = 30.0
 
 

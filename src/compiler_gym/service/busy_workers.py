@@ -7,8 +7,6 @@ meanwhile. It pays off only while no other process of ours could use that core.
 
 import os
 
-__all__ = ["CLIENT_AWAKE_SECONDS", "BusyWorkers", "busy_workers"]
-
 CLIENT_AWAKE_SECONDS = 5e-3
 """Seconds that a client polls for a reply before it sleeps: longer than most passes. It sleeps
 at once while there are as many busy workers as cores, because they make better use of its core."""

@@ -34,8 +34,6 @@ from compiler_gym.service.messages import (
     decode_reply,
 )
 
-__all__ = ["printable", "read_reply", "require_answer"]
-
 _ANSWERS: dict[type[Any], type[Any]] = {
     Start: Started,
     Resume: Started,

@@ -51,8 +51,6 @@ from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import give_again
 from compiler_gym.service.zygote import Ended, prepare_session_class
 
-__all__ = ["WorkerConnection", "describe_source"]
-
 _SPARE_BYTES = 128 << 20
 """A worker that crashed with less than this left of its address space probably ran out of memory:
 libraries reserve this much at once, and do not report that the allocation failed."""

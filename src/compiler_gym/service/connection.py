@@ -8,8 +8,6 @@ from compiler_gym.lazy import door
 from compiler_gym.service.messages import Reply, Request
 from compiler_gym.service.transport import Channel
 
-__all__ = ["Connection"]
-
 
 class Connection(Protocol):
     """The operations that an environment needs from a session, wherever it runs."""

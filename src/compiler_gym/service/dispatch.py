@@ -15,8 +15,6 @@ from compiler_gym._service import exchange_at_once, exchange_in_turn
 from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.transport import Channel
 
-__all__ = ["exchange", "finish"]
-
 _LATE_SECONDS = 1e-3
 """A reply that comes this much later than it was computed had to wait for a core."""
 _MANY = 0.125

@@ -13,8 +13,6 @@ from typing import NoReturn
 
 from compiler_gym.service.worker import stand_alone
 
-__all__ = ["SCRATCH", "SESSION", "Carrier", "LastLines", "become_program", "sdk_path"]
-
 SESSION = "COMPILER_GYM_SESSION"
 """The variable with the address of the client: ``fd:3``, ``stdio`` or
 ``unix:PATH``."""

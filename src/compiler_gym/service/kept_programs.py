@@ -19,8 +19,6 @@ from compiler_gym.errors import ServiceError
 from compiler_gym.options import Limits
 from compiler_gym.service.messages import Start
 
-__all__ = ["KeptPrograms", "OpeningCost", "make_key"]
-
 _SHORT_SECONDS = 4e-3
 """Programs that open faster than this are not kept: a copy takes about as much processor time."""
 _PAYING_SHARE = 2.0

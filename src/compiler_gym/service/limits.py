@@ -19,23 +19,6 @@ from pathlib import Path
 from compiler_gym.errors import ServiceOSError
 from compiler_gym.service.stopwatch import note_child
 
-__all__ = [
-    "OUT_OF_MEMORY_STATUS",
-    "adopt_orphans",
-    "bind_to_parent",
-    "end_within",
-    "find_parent",
-    "give_back_memory",
-    "keep_freed_memory",
-    "limit_memory",
-    "list_children",
-    "read_address_space",
-    "read_processor_seconds",
-    "run_child",
-    "wake_with_parent",
-    "work_in_batches",
-]
-
 OUT_OF_MEMORY_STATUS = 86
 """The exit status of a worker whose allocation failed."""
 

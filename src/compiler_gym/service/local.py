@@ -15,8 +15,6 @@ from compiler_gym.service.servicer import Servicer
 from compiler_gym.service.supervisor import SessionSource
 from compiler_gym.service.zygote import prepare_session_class
 
-__all__ = ["LocalConnection"]
-
 
 class LocalConnection:
     """A session in this process, without isolation."""

@@ -19,30 +19,6 @@ from compiler_gym._service import (
 )
 from compiler_gym.session import ActionSpaceSpec, BenchmarkSpec, ObservationSpec
 
-__all__ = [
-    "PROTOCOL",
-    "Description",
-    "Failed",
-    "Fork",
-    "Forked",
-    "Hello",
-    "Parameter",
-    "ParameterReply",
-    "Reply",
-    "Request",
-    "Resume",
-    "Start",
-    "Started",
-    "Step",
-    "Stepped",
-    "Stop",
-    "Stopped",
-    "check_layout",
-    "decode_reply",
-    "decode_request",
-    "encode",
-]
-
 PROTOCOL = 1
 """The version of the session protocol. Both sides send theirs in the handshake."""
 

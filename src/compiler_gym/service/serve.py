@@ -16,8 +16,6 @@ from compiler_gym.service.transport import Channel
 from compiler_gym.service.worker import Worker
 from compiler_gym.service.zygote import prepare_session_class
 
-__all__ = ["main", "open_session_socket"]
-
 
 def main() -> None:
     """Serve the class in the first argument; further arguments are options, ``name=value``."""

@@ -45,8 +45,6 @@ from compiler_gym.service.messages import (
 from compiler_gym.service.stopwatch import TIMES, Stopwatch, TimedSession
 from compiler_gym.session import CompilerSession
 
-__all__ = ["Servicer", "describe_session", "report_failure"]
-
 _RECOVERABLE = (
     InvalidActionError,
     InvalidParameterError,

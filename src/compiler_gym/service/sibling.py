@@ -14,8 +14,6 @@ import signal
 import struct
 import time
 
-__all__ = ["fork_sibling"]
-
 _CLONE_PARENT = 0x8000
 _CLONE_NUMBERS = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
 """The number of the system call; all other arguments are zero, so their order does not matter."""

@@ -17,16 +17,6 @@ from msgspec import Struct
 
 from compiler_gym.session import ActionSpaceSpec, CompilerSession, Layer, TimedPart
 
-__all__ = [
-    "APPLY",
-    "TIMES",
-    "Stopwatch",
-    "TimedCall",
-    "TimedSession",
-    "note_child",
-    "read_times",
-]
-
 TIMES = "service.times"
 """The parameter that the servicer itself answers: ``on``, ``off``, or ``take`` (`read_times`)."""
 

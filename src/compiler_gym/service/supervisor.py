@@ -46,15 +46,6 @@ from compiler_gym.service.messages import PROTOCOL, Description, Failed, Hello, 
 from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.zygote import Dismiss, Ended, Reap, Spawn, Spawned, ZygoteJob
 
-__all__ = [
-    "SessionSource",
-    "ZygoteHandle",
-    "describe_status",
-    "last_words",
-    "shut_down",
-    "zygote_for",
-]
-
 START_SECONDS = 60.0
 """The deadline of a zygote's start: loading a compiler on a busy machine takes time."""
 

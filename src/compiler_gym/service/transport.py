@@ -18,8 +18,6 @@ from compiler_gym._service import FRAME_HEADER
 from compiler_gym._service import Channel as NativeChannel
 from compiler_gym.errors import ServiceTransportError
 
-__all__ = ["Channel", "ChannelClosed"]
-
 _Socket = socket.socket  # a channel has an attribute named like the module
 _LENGTH = struct.Struct(FRAME_HEADER)
 _SHORT = 1 << 16

@@ -43,8 +43,6 @@ from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker_warnings import WarningCollector
 from compiler_gym.session import CompilerSession
 
-__all__ = ["Worker", "stand_alone"]
-
 CLOSE_SECONDS = 3
 """Seconds that a session may take to close before the kernel ends its worker."""
 

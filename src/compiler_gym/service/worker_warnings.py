@@ -12,8 +12,6 @@ from typing import Any
 from compiler_gym.errors import warning_from_name
 from compiler_gym.service.messages import Reply, Started, Stepped
 
-__all__ = ["WarningCollector", "give_again"]
-
 _Warning = tuple[str, str]
 _LEVELS = {
     "debug": logging.DEBUG,

@@ -37,18 +37,6 @@ from compiler_gym.service.transport import Channel, ChannelClosed
 from compiler_gym.service.worker import CLOSE_SECONDS, Worker
 from compiler_gym.session import CompilerSession
 
-__all__ = [
-    "Dismiss",
-    "Ended",
-    "Reap",
-    "Spawn",
-    "Spawned",
-    "ZygoteJob",
-    "load_session_class",
-    "main",
-    "prepare_session_class",
-]
-
 
 class ZygoteJob(Struct):
     """The arguments of a zygote."""

@@ -11,8 +11,6 @@ from compiler_gym.files.paths import transient_cache_path
 from compiler_gym.service import WorkerConnection
 from compiler_gym.service.limits import list_children
 
-__all__ = ["descendants", "is_running", "wait_until", "worker_files", "worker_pid"]
-
 
 def is_running(pid: int) -> bool:
     """Return True if process `pid` exists and is neither dead nor a zombie.

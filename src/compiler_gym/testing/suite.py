@@ -38,8 +38,6 @@ from compiler_gym.testing.processes import (
     worker_pid,
 )
 
-__all__ = ["Suite", "same"]
-
 _CLIENT = """
 import os, pickle, sys, time
 from compiler_gym.testing import descendants

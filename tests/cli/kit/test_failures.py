@@ -114,8 +114,12 @@ def test_a_full_disk_is_one_line() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "compiler_gym.cli", "envs"],
-            stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
-        )  # fmt: skip
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
     assert done.returncode == REFUSED
     assert done.stderr.splitlines() == [
         "error: cannot write the output: No space left on device",

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""The first Ctrl-C is a request, the second an exception, and the old way comes back."""
+"""A command ends in order after Ctrl-C, after SIGTERM, and after its reader."""
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import pytest
 
-from compiler_gym.cli.kit.interrupts import Interrupts, exit_when_terminated
+from compiler_gym.cli.kit.interrupts import (
+    READER_LEFT,
+    Interrupts,
+    exit_when_terminated,
+    leaving_with_the_reader,
+)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -46,3 +53,28 @@ def test_sigterm_is_an_orderly_exit() -> None:
             os.kill(os.getpid(), signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def test_complete_output_is_unchanged() -> None:
+    with leaving_with_the_reader():
+        done = "all"
+    assert done == "all"
+
+
+def test_a_reader_that_leaves_ends_the_command_without_a_word() -> None:
+    code = (
+        "from compiler_gym.cli.kit.interrupts import leaving_with_the_reader\n"
+        "with leaving_with_the_reader():\n"
+        "    for number in range(100_000):\n"
+        "        print('line', number)\n"
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    assert writer.stderr is not None
+    assert writer.stdout.readline() == "line 0\n"
+    writer.stdout.close()
+    said = writer.stderr.read()
+    writer.stderr.close()
+    assert (writer.wait(), said) == (READER_LEFT, "")

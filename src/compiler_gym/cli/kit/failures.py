@@ -33,9 +33,14 @@ _NEXT_STEPS: tuple[tuple[type[BaseException], str], ...] = (
     (UnknownNameError, "`compiler-gym describe {env}` lists what an environment has"),
 )
 _ADVICE = (
-    "apt install", "COMPILER_GYM_", "no algorithm ", "no task ", "no recipe ", "no policy ",
+    "apt install",
+    "COMPILER_GYM_",
+    "no algorithm ",
+    "no task ",
+    "no recipe ",
+    "no policy ",
     "cannot compile ",
-)  # fmt: skip
+)
 """Messages with these texts already include advice, or do not concern an environment."""
 _MOST_LINES = 16
 _ERROR = re.compile(r"\b(fatal )?error: ")

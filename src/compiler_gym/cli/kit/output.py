@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from compiler_gym.cli.kit.pipes import reader_left
+from compiler_gym.cli.kit.interrupts import reader_left
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -150,16 +150,22 @@ def table(
     from rich.text import Text
 
     result = Table(
-        title=None if title is None else Text(title), box=box.SIMPLE_HEAD,
-        title_justify="left", title_style="bold", header_style="bold", pad_edge=False,
-    )  # fmt: skip
+        title=None if title is None else Text(title),
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        pad_edge=False,
+    )
     for column in columns:
         never_folds = column in typed or column in right
         result.add_column(
-            Text(column), justify="right" if column in right else "left",
-            no_wrap=column in typed, overflow="fold",
+            Text(column),
+            justify="right" if column in right else "left",
+            no_wrap=column in typed,
+            overflow="fold",
             min_width=None if never_folds else min(_LEAST_WIDTH, len(column)),
-        )  # fmt: skip
+        )
     return result
 
 

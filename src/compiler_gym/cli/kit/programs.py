@@ -1,22 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Reads program arguments: a URI, a path, or ``-`` for standard input."""
+"""Reads the arguments for programs and for recorded states.
+
+A program is a URI, a path, or ``-`` for standard input.
+"""
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from compiler_gym.cli.kit import completing as _completing
+from compiler_gym.cli.kit.options import make_arguments
 from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
 from compiler_gym.files import scratch_directory
-from compiler_gym.registration import default_environment, program_formats
+from compiler_gym.registration import default_environment, make, program_formats
 
 if TYPE_CHECKING:
-    from compiler_gym.core import CompilerEnv
+    from compiler_gym.core import CompilerEnv, CompilerEnvState
     from compiler_gym.datasets import Benchmark, Datasets
+    from compiler_gym.errors import StateFileError
+    from compiler_gym.options import Limits
 
 __all__ = [
     "DEFAULT_ENVIRONMENT",
@@ -24,11 +30,18 @@ __all__ = [
     "ActionSpaceName",
     "EnvName",
     "ProgramName",
+    "RewardName",
+    "StateFiles",
+    "StatesEnvName",
     "detect_suffix",
+    "env_for",
     "files_below",
     "find_program",
     "open_datasets",
+    "program_name",
+    "read_states",
 ]
+
 
 DEFAULT_ENVIRONMENT = default_environment()
 SUFFIXES = " ".join(format.suffixes[0] for format in program_formats())
@@ -132,7 +145,51 @@ def _file_uri(path: Path) -> str:
 @contextmanager
 def open_datasets(env: str) -> "Generator[Datasets]":
     """Yield the datasets of the environment `env`."""
-    from compiler_gym.registration import make
-
     with make(env) as environment:
         yield environment.datasets
+
+
+StateFiles = Annotated[
+    list[str],
+    typer.Argument(help="Files with states (CSV or JSON lines): paths, https:// addresses or -."),
+]
+StatesEnvName = Annotated[
+    str | None,
+    typer.Option(
+        "--env", help=f"The environment [default: the state's own, or {default_environment()}]."
+    ),
+]
+RewardName = Annotated[
+    str | None,
+    typer.Option("--reward", help="Reward space for states that do not name one."),
+]
+
+
+def read_states(
+    paths: Iterable[str],
+) -> "tuple[list[CompilerEnvState], StateFileError | None]":
+    """Return the states in files, and the error that stopped the reading, if any."""
+    from compiler_gym.core import CompilerEnvStateReader
+    from compiler_gym.errors import StateFileError
+
+    states: list[CompilerEnvState] = []
+    try:
+        states.extend(CompilerEnvStateReader.read_paths(paths))
+    except StateFileError as error:
+        return states, error
+    return states, None
+
+
+def env_for(
+    environment: str | None, env: str | None, reward: str | None, limits: "Limits | None" = None
+) -> "Callable[[], CompilerEnv]":
+    """Return a function that makes the environment: the user's, the state's or the default."""
+    options: dict[str, Any] = {} if reward is None else {"reward_space": reward}
+    return lambda: make(
+        env or environment or default_environment(), **make_arguments(None, limits), **options
+    )
+
+
+def program_name(uri: str) -> str:
+    """Return the address of a program without the scheme that most have."""
+    return uri.removeprefix("benchmark://")

@@ -26,8 +26,6 @@ from compiler_gym.datasets.fetching.install import as_dataset_errors
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.options import ArchiveLimits
 
-__all__ = ["ArchiveLimits", "Member", "open_compressed", "read_archive", "unpack"]
-
 
 @dataclass(frozen=True, slots=True)
 class Member:

@@ -21,8 +21,6 @@ from compiler_gym.files import hash_file, scratch_directory
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["DownloadOptions", "download", "download_file"]
-
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ATTEMPTS_PER_RETRY = 20
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.files import lock_path, make_folder
 
-__all__ = ["as_dataset_errors", "hold"]
-
 
 @contextmanager
 def hold(path: Path) -> Generator[None]:

@@ -5,8 +5,6 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
-__all__ = ["Report", "transfer_bar"]
-
 Report = Callable[[int, int | None], None]
 """A function called with the bytes done so far and the total, or None if unknown."""
 

@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-__all__ = ["unreachable"]
-
 _SECONDS = 2.0
 _PORTS = {"http": 80, "https": 443}
 

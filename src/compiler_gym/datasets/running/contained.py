@@ -30,8 +30,6 @@ from compiler_gym.sandbox import (
     run_boxed,
 )
 
-__all__ = ["RunLimits", "RunReport", "run_contained"]
-
 _KEPT_ERRORS = 1 << 16
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK

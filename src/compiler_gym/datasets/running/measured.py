@@ -20,13 +20,6 @@ from compiler_gym.datasets.running.run_spec import RunCase, RunSpec
 from compiler_gym.errors import BenchmarkInitError, ObservationError
 from compiler_gym.files import tool_identity
 
-__all__ = [
-    "CountingCommand",
-    "MeasuredRuns",
-    "counter_identity",
-    "counting_command",
-]
-
 _TIMED_SIZES = ("ref", "default", "small", "test")
 _COUNTED_SIZES = ("small", "default", "test", "ref")
 _SLOWDOWN = 100

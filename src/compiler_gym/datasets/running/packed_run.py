@@ -14,8 +14,6 @@ from msgspec import msgpack
 
 from compiler_gym.datasets.running.run_spec import ExpectedOutput, RunCase, RunSpec
 
-__all__ = ["pack_run", "unpack_run"]
-
 
 def pack_run(spec: RunSpec) -> bytes:
     """Return `spec` as bytes, including input files; this creates every case.

@@ -12,8 +12,6 @@ from typing import overload
 
 from compiler_gym.errors import BenchmarkInitError
 
-__all__ = ["ExpectedOutput", "GeneratedCases", "RunCase", "RunSpec"]
-
 
 @dataclass(frozen=True, slots=True)
 class ExpectedOutput:

@@ -12,8 +12,6 @@ from typing import Any, Self
 from compiler_gym.service.caching.disk import Disk
 from compiler_gym.service.caching.memory import Memory, Transition
 
-__all__ = ["CacheStatistics", "TranspositionCache"]
-
 
 @dataclass(frozen=True, slots=True)
 class CacheStatistics:

@@ -28,8 +28,6 @@ from compiler_gym.service.messages import (
     Stepped,
 )
 
-__all__ = ["CachingConnection"]
-
 _encode = msgspec.msgpack.Encoder(order="deterministic").encode
 _KEPT_DIGESTS = 64
 _digests: dict[int, tuple[bytes, bytes]] = {}

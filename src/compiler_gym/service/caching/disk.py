@@ -23,8 +23,6 @@ from compiler_gym.errors import CacheError
 from compiler_gym.files import Lock, make_folder
 from compiler_gym.service.caching.memory import Transition
 
-__all__ = ["Disk"]
-
 _CACHE_TABLES = """
 DROP TABLE IF EXISTS transitions;
 DROP TABLE IF EXISTS observations;

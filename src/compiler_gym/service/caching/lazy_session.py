@@ -16,8 +16,6 @@ from compiler_gym.errors import ServiceError, ServiceIsClosed, error_from_name
 from compiler_gym.service import Channel, Connection
 from compiler_gym.service.messages import Failed, Reply, Request, Start, Step
 
-__all__ = ["LazySession", "Work"]
-
 Work = Generator[Request, Reply, Reply]
 """Yields requests for the session, receives its replies, and returns the user's reply."""
 _families = threading.RLock()

@@ -5,8 +5,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-__all__ = ["Memory", "Transition"]
-
 _ENTRY_BYTES = 500
 """Approximate size of a state without its observations."""
 _TRANSITION_BYTES = 250

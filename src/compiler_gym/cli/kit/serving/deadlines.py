@@ -11,7 +11,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from compiler_gym.cli.kit.serving.bodies import MOST_BODY_BYTES
+from compiler_gym.cli.kit.serving.guard import MOST_BODY_BYTES
 
 __all__ = ["server_settings"]
 
