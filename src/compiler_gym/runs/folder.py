@@ -42,6 +42,9 @@ from compiler_gym.files import (
 )
 from compiler_gym.version import __version__
 
+JsonObject = dict[str, Any]
+"""A JSON object."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -60,7 +63,7 @@ class RunFolder:
     """The folder of one run; use it in a ``with`` block, by one process at a time."""
 
     def __init__(
-        self, path: Path, document: dict[str, Any], scalars: "Scalars | None", lock: FolderLock
+        self, path: Path, document: JsonObject, scalars: "Scalars | None", lock: FolderLock
     ) -> None:
         self.path = path
         self.document = document
@@ -123,7 +126,7 @@ class RunFolder:
         """True if the run ended by itself."""
         return (self.path / "done").is_file()
 
-    def find_result(self, key: str) -> dict[str, Any] | None:
+    def find_result(self, key: str) -> JsonObject | None:
         """Return the recorded result of episode `key`, or None if it must be played."""
         line = self._done.get(key)
         return None if line is None else line["result"]
@@ -136,7 +139,7 @@ class RunFolder:
         An earlier result of the same key is replaced. Raises `CacheError` if it cannot be written;
         then nothing changes.
         """
-        line: dict[str, Any] = {"key": key, "result": _json_document(dict(result))}
+        line: JsonObject = {"key": key, "result": _json_document(dict(result))}
         previous = self._done.get(key)
         if previous is not None and previous["result"] == line["result"]:
             return
@@ -161,7 +164,7 @@ class RunFolder:
         if self._scalars is not None:
             self._scalars.add(step, numbers)
 
-    def episodes(self) -> Iterator[dict[str, Any]]:
+    def episodes(self) -> Iterator[JsonObject]:
         """Yield the recorded episodes in order, each key once; raise `CacheError` if damaged."""
         try:
             recorded = list(lines(self._episodes))
@@ -175,7 +178,7 @@ class RunFolder:
             raise CacheError(f"{error}: choose another folder") from error
         yield from last.values()
 
-    def numbers(self) -> Iterator[dict[str, Any]]:
+    def numbers(self) -> Iterator[JsonObject]:
         """Yield the logged numbers in order."""
         try:
             yield from lines(self.path / "progress.jsonl")
@@ -213,7 +216,7 @@ class RunFolder:
         return self.path / "states.jsonl"
 
     @property
-    def _last(self) -> dict[str, Any]:
+    def _last(self) -> JsonObject:
         """The last recorded line."""
         return self._done[next(reversed(self._done))] if self._done else {}
 
@@ -238,7 +241,7 @@ class RunFolder:
             raise _cannot_write(Path(error.filename or self.path), error) from error
 
 
-def _document(file: Path, requested: dict[str, Any]) -> dict[str, Any]:
+def _document(file: Path, requested: JsonObject) -> JsonObject:
     """Return the contents of ``run.json``; write the file if it does not exist."""
     if not file.is_file():
         document = seal({**requested, **facts()})
@@ -248,9 +251,9 @@ def _document(file: Path, requested: dict[str, Any]) -> dict[str, Any]:
         stored: Any = json.loads(file.read_bytes())
     except (ValueError, RecursionError) as error:
         raise CacheError(f"{file} is damaged: {error}: choose another folder") from error
-    if not isinstance(stored, dict) or not is_intact(cast("dict[str, Any]", stored)):
+    if not isinstance(stored, dict) or not is_intact(cast("JsonObject", stored)):
         raise CacheError(f"{file} is damaged or was edited: choose another folder")
-    return cast("dict[str, Any]", stored)
+    return cast("JsonObject", stored)
 
 
 def _cannot_write(path: Path, error: OSError) -> CacheError:
@@ -259,8 +262,8 @@ def _cannot_write(path: Path, error: OSError) -> CacheError:
 
 
 def _changes(
-    requested: dict[str, Any],
-    stored: dict[str, Any],
+    requested: JsonObject,
+    stored: JsonObject,
     folder: Path,
     may_change: Container[str],
     may_lack: Container[str],
@@ -282,21 +285,19 @@ def _changes(
     return changes
 
 
-def _settings(document: dict[str, Any]) -> dict[str, Any]:
+def _settings(document: JsonObject) -> JsonObject:
     """Return the settings that make runs equal, with each setting of the configuration by name."""
     config: Any = document.get("config")
-    plain = cast("dict[str, Any]", config) if isinstance(config, dict) else {"": config}
+    plain = cast("JsonObject", config) if isinstance(config, dict) else {"": config}
     settings = {f"config.{name}": value for name, value in plain.items()}
     return {"kind": document.get("kind"), **settings, "seeds": document.get("seeds")}
 
 
-def _describe_setting(settings: dict[str, Any], name: str) -> str:
+def _describe_setting(settings: JsonObject, name: str) -> str:
     return json.dumps(settings[name]) if name in settings else "nothing"
 
 
-def _add_what_it_lacks(
-    file: Path, document: dict[str, Any], changes: Mapping[str, "Change"]
-) -> None:
+def _add_what_it_lacks(file: Path, document: JsonObject, changes: Mapping[str, "Change"]) -> None:
     added = {name: change.now for name, change in changes.items() if change.was_unknown}
     if added:
         document["config"].update(added)
@@ -311,7 +312,7 @@ def _json_document(value: Any) -> Any:
 _PACKAGES = ("gymnasium", "numpy", "torch", "stable-baselines3")
 
 
-def facts() -> dict[str, Any]:
+def facts() -> JsonObject:
     """Return plain values that describe this machine, its software and the current time."""
     return {
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
@@ -344,7 +345,7 @@ def _processor() -> str:
     return next(models, platform.processor())
 
 
-def _revision() -> dict[str, Any] | None:
+def _revision() -> JsonObject | None:
     """Return the revision of the working directory and whether it has changes; None without git."""
     revision = _git("rev-parse", "HEAD")
     if revision is None:

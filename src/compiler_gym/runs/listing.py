@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from compiler_gym.files import whole_lines
 from compiler_gym.files.paths import cache_path
+from compiler_gym.runs.folder import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class RunSummary:
     """The mean of the recorded rewards."""
     seconds: float
     """The sum of the recorded times."""
-    settings: dict[str, Any]
+    settings: JsonObject
     """Configuration, seeds, versions, host and revision; keys like ``a.b``."""
     curve: tuple[tuple[float, float], ...]
     """Pairs of step and reward during the run."""
@@ -93,14 +94,14 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        table = cast("dict[str, Any]", value)
+        table = cast("JsonObject", value)
         for key, item in table.items():
             yield from _flat(item, f"{name}.{key}" if name else str(key))
     else:
         yield name, value
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> JsonObject:
     """Return the JSON object in a file, or an empty one if it is damaged."""
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -109,6 +110,6 @@ def _document(path: Path) -> dict[str, Any]:
     return _object(document)
 
 
-def _object(document: Any) -> dict[str, Any]:
+def _object(document: Any) -> JsonObject:
     """Return `document` if it is a JSON object, or an empty one."""
-    return cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    return cast("JsonObject", document) if isinstance(document, dict) else {}

@@ -2,7 +2,7 @@
 """Episodes as records, and wrappers that record them: in a list, as JSON lines or as Parquet.
 
 `EpisodeStream` calls three methods of its subclass: at the start of an episode, after a step and at
-the end of the episode. An `EpisodeSink` receives whole episodes and writes them to a file. Nothing
+the end of the episode. A file receives whole episodes. Nothing
 is written during an episode, and a line that a full disk truncates is removed again, so that a file
 never contains partial lines. A recorder that cannot write raises `RecordingError`.
 """
@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, cast
+from typing import Any, Literal, cast
 
 import gymnasium
 import msgspec
@@ -71,32 +71,6 @@ class EpisodeRecord(msgspec.Struct):
         for step in self.steps:
             yield before, step
             before = step.observation
-
-
-class EpisodeSink(Protocol):
-    """A writer of whole episodes. Any method may raise `OSError` or `RecordingError`; no data is
-    lost then."""
-
-    def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Add an episode, which `flush` writes.
-
-        Args:
-            episode: The episode.
-            number: Its number in this recorder.
-        """
-        ...
-
-    def flush(self) -> None:
-        """Write the episodes that are not written yet."""
-        ...
-
-    def close(self) -> None:
-        """Complete the file and close it. Calling it twice is fine."""
-        ...
-
-    def for_copy(self) -> Self | None:
-        """Return the sink of a fork of the recorder; None if forks write nothing."""
-        ...
 
 
 class EpisodeStream(CompilerEnvWrapper):
@@ -287,7 +261,7 @@ class _Output(Lasting):
     """The number of episodes written."""
     is_written: bool = False
     """True if the current episode has been written."""
-    sink: EpisodeSink | None = None
+    sink: "_JsonLines | _ParquetFile | None" = None
 
     def __getstate__(self) -> State:
         return vars(self) | {"sink": self.sink and self.sink.for_copy()}
@@ -399,7 +373,7 @@ def _row(
     }
 
 
-_SINKS: dict[str, Callable[[Path], EpisodeSink]] = {"jsonl": _JsonLines, "parquet": _ParquetFile}
+_SINKS: dict[str, type[_JsonLines | _ParquetFile]] = {"jsonl": _JsonLines, "parquet": _ParquetFile}
 
 
 def import_arrow() -> tuple[Any, Any]:

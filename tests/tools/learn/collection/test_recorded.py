@@ -18,14 +18,8 @@ class Kept:
     def __init__(self) -> None:
         self.episodes: list[tuple[int, EpisodeRecord]] = []
 
-    def add(self, episode: EpisodeRecord, number: int) -> None:
+    def __call__(self, episode: EpisodeRecord, number: int) -> None:
         self.episodes.append((number, episode))
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    def for_copy(self) -> None: ...
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from compiler_gym.registration import find_compiler, make
 from compiler_gym.spaces import space_name
 from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
 from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
-from compiler_gym.tools.learn.collection.shards import ShardWriter
+from compiler_gym.tools.learn.collection.shards import write_shard
 from compiler_gym.tools.learn.leaderboard import (
     Limit,
     LimitReached,
@@ -136,14 +136,13 @@ class Player:
         `tick` is called after each run with the number of steps in the shard so far.
 
         Raises:
-            RecordingError: An observation does not fit its column.
+            RecordingError: An observation does not fit its column, or the file cannot be written.
             PolicyError: The policy raised an error.
-            OSError: The file cannot be written.
         """
         spaces = self._env.observation.spaces
         columns = {field.name: spaces[field.name].space for field in self.layout.fields}
         steps = 0
-        with ShardWriter(path, self.layout, columns) as sink, _seed_randomness():
+        with write_shard(path, self.layout, columns) as sink, _seed_randomness():
             self._tape.sink = sink
             try:
                 for run in self._options.runs_in(shard):

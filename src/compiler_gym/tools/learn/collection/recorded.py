@@ -18,8 +18,9 @@ from compiler_gym.core import (
 from compiler_gym.errors import PolicyError
 from compiler_gym.spaces import action_name, action_names
 from compiler_gym.tools.learn.collection.columns import NamedStep
+from compiler_gym.tools.learn.collection.shards import AddEpisode
 from compiler_gym.tools.learn.leaderboard import Meter
-from compiler_gym.wrappers import EpisodeRecord, EpisodeSink, EpisodeStream, Lasting, StepRecord
+from compiler_gym.wrappers import EpisodeRecord, EpisodeStream, Lasting, StepRecord
 
 _UNCHANGED = ResetArguments().observation_space
 
@@ -27,7 +28,7 @@ _UNCHANGED = ResetArguments().observation_space
 class Tape(Lasting):
     """The destination of an environment's episodes; those of its forks are dropped."""
 
-    def __init__(self, sink: EpisodeSink | None = None) -> None:
+    def __init__(self, sink: AddEpisode | None = None) -> None:
         self.sink = sink
         self.run = 0
         """The number of the current run."""
@@ -37,7 +38,7 @@ class Tape(Lasting):
         """Pass the episode to the sink and return it."""
         episode, self.episode = self.episode, None
         if episode is not None and episode.steps and self.sink is not None:
-            self.sink.add(episode, self.run)
+            self.sink(episode, self.run)
         return episode
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Tape":

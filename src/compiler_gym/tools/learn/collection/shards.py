@@ -3,11 +3,11 @@
 
 import io
 from collections import Counter
-from collections.abc import Generator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import gymnasium
 
@@ -16,6 +16,8 @@ from compiler_gym.files import replace_file, writing
 from compiler_gym.tools.learn.collection.columns import STATE, CollectedRows, Layout, arrow
 from compiler_gym.wrappers import EpisodeRecord
 
+AddEpisode = Callable[[EpisodeRecord, int], None]
+"""A function that takes an episode and the number of its run."""
 _ROWS_OF_A_GROUP = 16_384
 _LARGE_ROWS_OF_A_GROUP = 256
 """The same, for rows that may hold a whole program as text."""
@@ -33,77 +35,42 @@ class Shard:
     """The number of failed steps by error class."""
 
 
-class ShardWriter:
-    """An `EpisodeSink` that writes the episodes of a shard to the file `path`.
+@contextmanager
+def write_shard(
+    path: Path, layout: Layout, spaces: Mapping[str, gymnasium.Space[Any]]
+) -> Generator[AddEpisode]:
+    """Yield a function that adds an episode to the shard `path`, with the number of its run.
 
-    Use it in a ``with`` block. The file appears when the block ends without an error.
+    The file appears when the block ends without an error. Raises `RecordingError` if it cannot be
+    written.
     """
+    large = {"text", "bytes", "json"}
+    is_large = any(f.kind in large and f.column != STATE for f in layout.fields)
+    most = _LARGE_ROWS_OF_A_GROUP if is_large else _ROWS_OF_A_GROUP
+    rows = CollectedRows(layout, spaces)
+    # Encoded in memory, because the writer of pyarrow does not survive a full disk.
+    encoded = io.BytesIO()
+    writer = arrow(".parquet").ParquetWriter(encoded, layout.schema, compression="zstd")
+    with writing(path, RecordingError), replace_file(path) as partial, partial.open("wb") as file:
 
-    def __init__(
-        self, path: Path, layout: Layout, spaces: Mapping[str, gymnasium.Space[Any]]
-    ) -> None:
-        self._path = path
-        self._rows = CollectedRows(layout, spaces)
-        is_large = any(
-            f.kind in ("text", "bytes", "json") and f.column != STATE for f in layout.fields
-        )
-        self._most = _LARGE_ROWS_OF_A_GROUP if is_large else _ROWS_OF_A_GROUP
-        self._open = ExitStack()
-        # Encoded in memory, because the writer of pyarrow does not survive a full disk.
-        self._encoded = io.BytesIO()
-        self._writer: Any = arrow(".parquet").ParquetWriter(
-            self._encoded, layout.schema, compression="zstd"
-        )
-        with writing(path, RecordingError):
-            partial = self._open.enter_context(replace_file(path))
-            self._file = self._open.enter_context(partial.open("wb"))
+        def flush() -> None:
+            if len(rows):
+                table = rows.take()
+                writer.write_table(table, row_group_size=len(table))
+            with writing(path, RecordingError):
+                file.write(encoded.getvalue())
+            encoded.seek(0)
+            encoded.truncate()
 
-    def add(self, episode: EpisodeRecord, number: int) -> None:
-        """Add an episode of run `number`."""
-        self._rows.add(episode, number)
-        if len(self._rows) >= self._most:
-            self.flush()
+        def add(episode: EpisodeRecord, number: int) -> None:
+            rows.add(episode, number)
+            if len(rows) >= most:
+                flush()
 
-    def flush(self) -> None:
-        """Write the episodes so far as a row group; raise `RecordingError` if that fails."""
-        if len(self._rows):
-            table = self._rows.take()
-            self._writer.write_table(table, row_group_size=len(table))
-            self._hand_on()
-
-    def close(self) -> None:
-        """Write the remaining rows and publish the file. Calling it twice is fine."""
-        self.flush()
-        self._writer.close()
-        self._hand_on()
-        with writing(self._path, RecordingError):
-            self._open.close()
-
-    def for_copy(self) -> None:
-        """Return None: a shard has one writer."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
-        try:
-            if kind is None:
-                self.close()
-        finally:
-            self._drop()
-
-    def _hand_on(self) -> None:
-        """Append the encoded bytes to the file."""
-        with writing(self._path, RecordingError):
-            self._file.write(self._encoded.getvalue())
-        self._encoded.seek(0)
-        self._encoded.truncate()
-
-    def _drop(self) -> None:
-        """Remove the partial file, unless it is complete."""
-        error = RecordingError(f"{self._path} was not written")
-        with suppress(RecordingError, OSError):
-            self._open.__exit__(RecordingError, error, None)
+        yield add
+        flush()
+        writer.close()
+        flush()
 
 
 def describe(path: Path) -> Shard:

@@ -40,7 +40,8 @@ from compiler_gym.tools.learn.collection.playing import make_environment
 from compiler_gym.tools.learn.collection.shards import describe, reading
 from compiler_gym.wrappers import EpisodeRecord
 
-Batch = Mapping[str, NDArray[Any]]
+Array = NDArray[Any]
+Batch = Mapping[str, Array]
 """Values by column name, one row per transition."""
 _NEXT = "next_"
 
@@ -221,13 +222,13 @@ class Collection:
                 raise UnknownNameError(unknown_name("column", name, available))
         return list(columns)
 
-    def _select(self, table: Any, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    def _select(self, table: Any, names: Sequence[str]) -> dict[str, Array]:
         """Return the columns `names` of the transitions in a row group of complete episodes."""
         compute = arrow(".compute")
         is_step = compute.and_(table["action"].is_valid(), table["error"].is_null())
         rows = np.flatnonzero(is_step.to_numpy())
         fields = {item.column: item for item in self.layout.fields}
-        columns: dict[str, NDArray[Any]] = {}
+        columns: dict[str, Array] = {}
         for name in names:
             column = name if name in table.column_names else name.removeprefix(_NEXT)
             array = table[column].take(rows if column == name else rows + 1).combine_chunks()
@@ -237,13 +238,13 @@ class Collection:
         return columns
 
 
-def _object_array(values: Sequence[Any]) -> NDArray[Any]:
+def _object_array(values: Sequence[Any]) -> Array:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
 
 
-def _join_batches(parts: Sequence[Batch]) -> dict[str, NDArray[Any]]:
+def _join_batches(parts: Sequence[Batch]) -> dict[str, Array]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 

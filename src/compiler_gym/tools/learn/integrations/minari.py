@@ -19,7 +19,11 @@ from compiler_gym.registration import make
 from compiler_gym.tools.learn.collection import Collection
 from compiler_gym.wrappers import EpisodeList, EpisodeRecord
 
-Chooser = Callable[[Any, NDArray[Any]], int]
+_Array = NDArray[Any]
+"""Observations."""
+_Space = gymnasium.Space[Any]
+"""A space of any values."""
+Chooser = Callable[[Any, _Array], int]
 """A function from the environment and an observation to an action."""
 
 
@@ -81,7 +85,7 @@ class ClonedPolicy:
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
 
-    def __call__(self, env: Any, seen: NDArray[Any]) -> int:
+    def __call__(self, env: Any, seen: _Array) -> int:
         """Return the action for an observation."""
         return int((_features(seen[None], self.mean, self.scale) @ self.weights)[0].argmax())
 
@@ -102,9 +106,7 @@ def clone_behaviour(dataset: Any, *, rounds: int = 300, step: float = 0.5) -> Cl
     return ClonedPolicy(weights, mean, scale)
 
 
-def _spaces(
-    observations: gymnasium.Space[Any] | None, actions: gymnasium.Space[Any]
-) -> tuple[gymnasium.Space[Any], gymnasium.Space[Any]]:
+def _spaces(observations: _Space | None, actions: _Space) -> tuple[_Space, _Space]:
     """Return both spaces as Gymnasium's own classes, the only ones that Minari writes."""
     if not isinstance(observations, gymnasium.spaces.Box):
         raise InvalidParameterError(f"observations must be arrays (got {observations})")
@@ -132,8 +134,8 @@ def _select_observation(episode: EpisodeRecord, index: int) -> EpisodeRecord:
 def _make_dataset(
     episodes: Iterable[EpisodeRecord],
     dataset_id: str,
-    box: gymnasium.Space[Any],
-    actions: gymnasium.Space[Any],
+    box: _Space,
+    actions: _Space,
     description: Mapping[str, Any],
 ) -> Any:
     minari = library("minari", "minari")
