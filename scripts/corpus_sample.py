@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from compiler_gym.datasets import CorpusDataset
-from compiler_gym.datasets.sample import SAMPLE, sample_folder
+from compiler_gym.datasets.corpus import SAMPLE, sample_folder
 from compiler_gym.envs.llvm.programs.shapes import find_shapes
 from compiler_gym_corpus.packages import (
     BuildOutcome,

@@ -12,8 +12,7 @@ from functools import total_ordering
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from compiler_gym.datasets.running.packed_run import pack_run
-from compiler_gym.datasets.running.run_spec import RunSpec
+from compiler_gym.datasets.run_spec import RunSpec, pack_run
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import (
     BenchmarkInitError,

@@ -18,8 +18,13 @@ from typing import Any, ClassVar
 
 from compiler_gym.datasets.benchmark import Benchmark, BenchmarkSource
 from compiler_gym.datasets.dataset import Dataset
-from compiler_gym.datasets.running.packed_run import unpack_run
-from compiler_gym.datasets.running.run_spec import ExpectedOutput, GeneratedCases, RunCase, RunSpec
+from compiler_gym.datasets.run_spec import (
+    ExpectedOutput,
+    GeneratedCases,
+    RunCase,
+    RunSpec,
+    unpack_run,
+)
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name

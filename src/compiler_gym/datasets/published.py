@@ -8,8 +8,8 @@ its files.
 from pathlib import Path
 from typing import Any, ClassVar
 
+from compiler_gym.datasets.files import TarDatasetWithManifest
 from compiler_gym.datasets.published_archives import Archive
-from compiler_gym.datasets.tar import TarDatasetWithManifest
 from compiler_gym.datasets.uri import BenchmarkUri
 from compiler_gym.errors import UnknownNameError
 

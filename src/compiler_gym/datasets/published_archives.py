@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler_gym.datasets.running.run_spec import RunSpec
+from compiler_gym.datasets.run_spec import RunSpec
 
 PUBLISHED_AT = "https://dl.fbaipublicfiles.com/compiler_gym"
 """The base address of most archives and lists of CompilerGym 0.2.5."""

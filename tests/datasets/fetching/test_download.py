@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
+"""Downloads are resumed, checked, and reported in one line when they fail."""
+
 import errno
 import hashlib
+import io
 import os
 import socket
 import threading
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,9 +16,101 @@ from typing import Any, NoReturn
 import pytest
 
 from compiler_gym.datasets import DownloadOptions, TarDataset, download
-from compiler_gym.datasets.fetching.download import download_file
+from compiler_gym.datasets.fetching.download import (
+    as_dataset_errors,
+    download_file,
+    hold,
+    transfer_bar,
+    unreachable,
+)
 from compiler_gym.errors import DatasetInitError, DownloadFailed, TooManyRequests
 from tests.datasets.server import Server
+
+
+def test_a_lock_and_its_folder_go_where_nothing_was_written(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), hold(tmp_path / "a" / "b"):
+        raise KeyError("stop")
+    assert list(tmp_path.iterdir()) == []
+    with hold(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "b").touch()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    with pytest.raises(DatasetInitError, match=rf"cannot write to {tmp_path}/a"):  # noqa: SIM117
+        with hold(tmp_path / "a" / "b"):
+            pass
+
+
+def test_a_full_disk_is_distinguished_from_our_own_errors() -> None:
+    with (
+        pytest.raises(
+            DatasetInitError, match="cannot x: No space left on device; free some space, or"
+        ),
+        as_dataset_errors("cannot x"),
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    with pytest.raises(DownloadFailed, match="not there"), as_dataset_errors("cannot x"):
+        raise DownloadFailed("not there")
+
+
+# SPDX-License-Identifier: MIT
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    with transfer_bar("Downloading x") as report:
+        report(512, 1024)
+        report(1024, 1024)
+    assert "Downloading x" in terminal.getvalue()
+
+
+def test_a_file_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    with transfer_bar("Downloading x") as report:
+        report(512, None)
+    assert log.getvalue() == ""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/file"
+
+
+@pytest.fixture
+def closed() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return f"http://127.0.0.1:{server.getsockname()[1]}/file"
+
+
+def test_one_that_answers_is_enough(address: str, closed: str) -> None:
+    assert unreachable([closed, address]) == []
+
+
+def test_each_that_refuses_is_named_at_once(closed: str) -> None:
+    began = time.monotonic()
+    (line,) = unreachable([closed], seconds=300.0)
+    assert line.startswith(f"{closed}: cannot connect to 127.0.0.1")
+    assert line.endswith("is this machine offline?")
+    assert time.monotonic() - began < 120
+
+
+def test_an_address_that_names_no_host_is_for_the_transfer(closed: str) -> None:
+    assert unreachable([closed, "file:///nowhere"]) == []
+
+
+# SPDX-License-Identifier: MIT
+
 
 DATA = bytes(range(256)) * 4000
 SHA = hashlib.sha256(DATA).hexdigest()

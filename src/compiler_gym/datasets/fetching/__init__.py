@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Downloads: ``download`` downloads a file (``reachable`` checks the servers, ``progress`` shows a
-bar), ``archive`` unpacks one and ``install`` locks its folder.
-"""
+"""Downloads: ``download`` downloads a file, and ``archive`` unpacks one."""
 
 from typing import TYPE_CHECKING
 
@@ -16,8 +14,12 @@ if TYPE_CHECKING:
         open_compressed,
         read_archive,
     )
-    from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
-    from compiler_gym.datasets.fetching.progress import Report, transfer_bar
+    from compiler_gym.datasets.fetching.download import (
+        Report,
+        as_dataset_errors,
+        hold,
+        transfer_bar,
+    )
 
 __all__ = [
     "Member",

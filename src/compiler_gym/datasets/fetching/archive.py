@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
-from compiler_gym.datasets.fetching.install import as_dataset_errors
+from compiler_gym.datasets.fetching.download import as_dataset_errors
 from compiler_gym.errors import DatasetInitError
 from compiler_gym.options import ArchiveLimits
 

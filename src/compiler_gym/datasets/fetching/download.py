@@ -2,24 +2,149 @@
 """Download a file from the first address that serves it completely.
 
 Addresses are tried in order. A broken transfer is resumed after a pause, and a file is accepted
-only if it has the expected sha256. Nothing is unpacked here.
+only if it has the expected sha256. Nothing is unpacked here. Hosts are checked first, because a
+download retries for a long time.
 """
 
+import errno
 import os
+import socket
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-from compiler_gym.datasets.fetching.install import as_dataset_errors, hold
-from compiler_gym.datasets.fetching.progress import Report, transfer_bar
-from compiler_gym.errors import DownloadFailed, TooManyRequests
-from compiler_gym.files import hash_file, scratch_directory
+from compiler_gym.errors import DatasetInitError, DownloadFailed, TooManyRequests
+from compiler_gym.files import hash_file, lock_path, make_folder, scratch_directory
 
 if TYPE_CHECKING:
     import httpx
+
+
+@contextmanager
+def hold(path: Path) -> Generator[None]:
+    """Lock `path` against other processes and threads; create its folder if necessary."""
+    with ExitStack() as stack:
+        with as_dataset_errors(f"cannot write to {path.parent}"):
+            stack.enter_context(make_folder(path.parent))
+            stack.enter_context(lock_path(path))
+        yield
+
+
+@contextmanager
+def as_dataset_errors(what: str) -> Generator[None]:
+    """Convert operating system errors to `DatasetInitError`, with advice."""
+    try:
+        yield
+    except DatasetInitError:
+        raise
+    except OSError as error:
+        if type(error).__module__.startswith("compiler_gym"):
+            raise
+        advice = _ADVICE.get(error.errno or 0, "")
+        raise DatasetInitError(f"{what}: {error.strerror or error}{advice}") from error
+
+
+_ELSEWHERE = "; set COMPILER_GYM_SITE_DATA to a writable directory"
+_ADVICE = {
+    errno.EACCES: _ELSEWHERE,
+    errno.EPERM: _ELSEWHERE,
+    errno.EROFS: _ELSEWHERE,
+    errno.ENOSPC: f"; free some space, or{_ELSEWHERE[1:]}",
+    errno.EDQUOT: f"; free some space, or{_ELSEWHERE[1:]}",
+}
+
+
+Report = Callable[[int, int | None], None]
+"""A function called with the bytes done so far and the total, or None if unknown."""
+
+
+@contextmanager
+def transfer_bar(description: str) -> Generator[Report]:
+    """Yield a function that updates a progress bar; it does nothing without a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(description, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+_SECONDS = 2.0
+_PORTS = {"http": 80, "https": 443}
+
+
+def unreachable(urls: Sequence[str], seconds: float = _SECONDS) -> list[str]:
+    """Return a line for each of `urls` that is unreachable, with the reason.
+
+    Takes no longer than `seconds`. Hosts behind a proxy are checked through the proxy. Returns an
+    empty list as soon as one host is reached, since the others may be reachable as well.
+    """
+    errors: dict[str, str] = {}
+    reached, changed = threading.Event(), threading.Condition()
+
+    def connect(host: tuple[str, int], url: str) -> None:
+        error = _connection_error(host, seconds)
+        with changed:
+            errors[url] = error
+            if not error:
+                reached.set()
+            changed.notify()
+
+    hosts = {url: _find_host(url) for url in urls}
+    if None in hosts.values():
+        return []  # The transfer reports what is wrong with the address.
+    for url, host in hosts.items():
+        assert host is not None
+        threading.Thread(target=connect, args=(host, url), daemon=True).start()
+    end = time.monotonic() + seconds
+    with changed:
+        while not reached.is_set() and len(errors) < len(hosts):
+            if not changed.wait(max(end - time.monotonic(), 0.0)):
+                break
+        timeout = f"no answer within {seconds:g} s"
+        reasons = {url: errors.get(url, timeout) for url in urls}
+        if reached.is_set():
+            return []
+    return [f"{url}: {reason}: is this machine offline?" for url, reason in reasons.items()]
+
+
+def _find_host(url: str) -> tuple[str, int] | None:
+    """Return the host and port to connect to for `url`, or None if it has no host."""
+    try:
+        parts = urlsplit(url)
+        host, proxy = parts.hostname, getproxies().get(parts.scheme) or getproxies().get("all")
+        if proxy and host and not proxy_bypass(host):
+            parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        port = parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return None
+    return (parts.hostname, port) if parts.hostname and port else None
+
+
+def _connection_error(host: tuple[str, int], seconds: float) -> str:
+    try:
+        socket.create_connection(host, timeout=seconds).close()
+    except OSError as error:
+        return f"cannot connect to {host[0]}: {error.strerror or error}"
+    return ""
+
 
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _ATTEMPTS_PER_RETRY = 20
@@ -96,8 +221,6 @@ def _fetch_any(
     urls: list[str], path: Path, sha256: str | None, options: DownloadOptions, report: Report
 ) -> None:
     import httpx
-
-    from compiler_gym.datasets.fetching.reachable import unreachable
 
     silent = unreachable(urls)
     if len(silent) == len(urls):
