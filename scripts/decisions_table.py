@@ -27,9 +27,8 @@ import compiler_gym
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.search.decisions import DecisionSearch
-from compiler_gym.search.known import find_known_sequences, level_sequences, move_names
 from compiler_gym.search.local_search import LocalSearch
-from compiler_gym.search.moves import Moves
+from compiler_gym.search.moves import Moves, find_known_sequences, level_sequences, move_names
 from compiler_gym.search.settings import SettingsSearch
 from compiler_gym.search.strategy import MoveSequence, Moveset, Strategy
 from compiler_gym.search.tree import Failure, Node, State, Walk

@@ -19,7 +19,7 @@ from compiler_gym.search import (
     entrance,
     run_search,
 )
-from compiler_gym.search.random_strategy import RandomSearch
+from compiler_gym.search.strategy import RandomSearch
 from compiler_gym.search.tree import Walk
 from compiler_gym.testing import descendants, wait_until
 from search.puzzle import (

@@ -1,13 +1,65 @@
 # SPDX-License-Identifier: MIT
-"""Local search holds good programs, keeps them short and begins again when it is stuck."""
+"""Local search, its mutations, and portfolios."""
 
 import random
 
-from compiler_gym.search.local_search import LocalSearch
+from compiler_gym.search.local_search import LocalSearch, PortfolioSearch, SequenceMutator
 from compiler_gym.search.strategy import Moveset
 from compiler_gym.search.tree import Node
 
 from .model import best, run, walk, weights
+
+
+def test_neighbours_hold_known_actions_only_and_are_not_too_long() -> None:
+    mutator = SequenceMutator(range(10), random.Random(0), longest=12)
+    sequence = [1, 2, 3]
+    for _ in range(500):
+        changed = mutator.neighbour(sequence, [[4, 5], [], [6] * 11])
+        assert set(changed) <= set(range(10))
+        assert len(changed) <= 12
+    assert sequence == [1, 2, 3]
+
+
+def test_actions_that_pay_off_are_proposed_more_often() -> None:
+    mutator = SequenceMutator(range(10), random.Random(0), longest=12)
+    for _ in range(20):
+        mutator.learn([3, 4], [3], gain=True)
+        mutator.learn([5], [], gain=False)
+    proposed = [mutator.move() for _ in range(1000)]
+    assert proposed.count(3) > 3 * proposed.count(4)
+    assert proposed.count(3) > 10 * proposed.count(5) > 0
+
+
+def test_actions_that_are_left_out_are_never_proposed() -> None:
+    mutator = SequenceMutator([2, 4, 6], random.Random(0), longest=12)
+    mutator.learn([3, 4], [3, 4], gain=True)
+    assert {mutator.move() for _ in range(200)} == {2, 4, 6}
+
+
+def test_an_empty_sequence_has_neighbours() -> None:
+    mutator = SequenceMutator(range(3), random.Random(0), longest=5)
+    assert any(mutator.neighbour([], [[]]) for _ in range(50))
+
+
+def test_new_sequences_are_not_too_long_either() -> None:
+    mutator = SequenceMutator(range(3), random.Random(0), longest=5)
+    assert max(len(mutator.random()) for _ in range(50)) == 5
+
+
+def test_actions_before_the_start_of_a_change_stay() -> None:
+    mutator = SequenceMutator(range(10), random.Random(0), longest=12)
+    sequence = [1, 2, 3, 4]
+    changed = [mutator.neighbour(sequence, [[4, 5]], 3) for _ in range(100)]
+    assert all(one[:3] == [1, 2, 3] for one in changed)
+    assert sum(one == sequence for one in changed) <= 5
+
+
+def test_changes_begin_near_the_end_and_sometimes_at_the_beginning() -> None:
+    mutator = SequenceMutator(range(10), random.Random(0), longest=12)
+    places = [mutator.place(20) for _ in range(2000)]
+    assert {0, 10, 20} <= set(places) <= set(range(21))
+    assert 15 < sum(places) / len(places) < 18
+
 
 WORTH = (0.0, 4.0, 0.0, 1.0, 0.0, 2.0, -3.0, 0.0)
 
@@ -76,3 +128,56 @@ def test_more_walks_never_lower_the_best() -> None:
     assert best(run(few, weights(*WORTH), batches=5)).reward <= (
         best(run(many, weights(*WORTH), batches=50)).reward
     )
+
+
+SIZE = 120
+HELPFUL = {100: 1.0, 107: 2.0, 113: 3.0}
+"""Three in 120 help: neighbours hardly meet one, a sweep meets all."""
+EARNED = weights(*(HELPFUL.get(action, -0.5) for action in range(SIZE)))
+
+
+def stuck() -> tuple[PortfolioSearch, Node]:
+    portfolio = PortfolioSearch(Moveset(SIZE), random.Random(0))
+    nothing_helps, root = weights(*[-0.5] * SIZE), Node()
+    for _ in range(60):
+        asked = portfolio.ask()
+        if len(asked) == SIZE:
+            return portfolio, root
+        portfolio.tell([walk(root, sequence, nothing_helps) for sequence in asked])
+    raise AssertionError("it never swept")
+
+
+def test_a_sweep_tries_every_action_once_from_the_best() -> None:
+    portfolio, _ = stuck()
+    assert list(portfolio.ask()) == [(action,) for action in range(SIZE)]
+
+
+def test_helpful_actions_of_a_sweep_are_joined_in_several_orders() -> None:
+    portfolio, _ = stuck()
+    root = Node()
+    portfolio.tell([walk(root, sequence, EARNED) for sequence in portfolio.ask()])
+    orders = list(portfolio.ask())
+    assert orders[:2] == [(113, 107, 100), (100, 107, 113)]
+    assert all(sorted(order) == [100, 107, 113] for order in orders)
+    portfolio.tell([walk(root, sequence, EARNED) for sequence in orders])
+    assert next(iter(portfolio.ask()))[:3] == (113, 107, 100)
+
+
+def test_a_sweep_without_a_gain_ends_the_climb() -> None:
+    portfolio, root = stuck()
+    nothing_helps = weights(*[-0.5] * SIZE)
+    portfolio.tell([walk(root, sequence, nothing_helps) for sequence in portfolio.ask()])
+    assert len(portfolio.ask()) == 8  # local search again
+
+
+def test_it_finds_what_neighbours_hardly_meet() -> None:
+    portfolio = PortfolioSearch(Moveset(SIZE), random.Random(1))
+    found = best(run(portfolio, EARNED, batches=80))
+    assert sorted(found.actions()) == [100, 107, 113]
+
+
+def test_a_suggestion_is_handed_to_the_local_search() -> None:
+    portfolio = PortfolioSearch(Moveset(SIZE), random.Random(1))
+    portfolio.ask()
+    portfolio.suggest((113,))
+    assert (113,) in portfolio.ask()

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Search for good sequences of actions, without learning.
 
-``entrance`` starts a search, ``scheduler`` distributes the work over threads, ``campaign``
-searches one program, ``walker`` is the only module that steps an environment, ``tree`` stores
-every sequence walked and the programs along it, and ``known`` holds sequences to start from. The
-algorithms (``random_strategy``, ``greedy``, ``local_search`` with ``mutation``, ``portfolio``,
-``minimise``) implement the interface in ``strategy``: they depend on no compiler, run nothing and
-read no clock. ``watching`` defines the progress reports of a search, ``search_result`` its
-results, and ``resume`` stores both in a run folder. ``trajectory`` shortens a finished episode,
-and ``attribution`` measures the contribution of each of its actions.
+``entrance`` starts a search, ``scheduler`` distributes the work over threads and programs,
+``walker`` is the only module that steps an environment, ``tree`` stores every sequence walked and
+the programs along it, and ``moves`` numbers actions and finds sequences to start from. The
+algorithms (in ``strategy``, ``local_search``, ``settings`` and ``decisions``) depend on no
+compiler, run nothing and read no clock. ``results`` defines reports and results, and stores both
+in a run folder. ``trajectory`` shortens a finished episode, and ``attribution`` measures the
+contribution of each of its actions.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -20,35 +19,38 @@ if TYPE_CHECKING:
 
     from compiler_gym.options import SearchOptions
     from compiler_gym.search.attribution import Contribution, attribute
-    from compiler_gym.search.budget import Budget
     from compiler_gym.search.entrance import (
         ALGORITHMS,
         KEPT_BYTES,
         KEPT_PROCESSES,
-        available_jobs,
         choose_options,
         run_search,
     )
-    from compiler_gym.search.known import (
+    from compiler_gym.search.moves import (
         default_starts,
         find_known_sequences,
         level_sequences,
         starting_sequences,
     )
-    from compiler_gym.search.resume import (
+    from compiler_gym.search.results import (
+        Budget,
+        FailureReason,
+        Improvement,
         KeepingWatcher,
+        ProgressLog,
+        SearchProgress,
+        SearchResult,
+        SearchWatcher,
+        Silent,
         compute_remaining,
         keep_results,
         read_kept_starts,
         take_up,
-    )
-    from compiler_gym.search.search_result import (
-        FailureReason,
-        ProgressLog,
-        SearchResult,
         write_json,
         write_results,
     )
+    from compiler_gym.search.scheduler import available_jobs
+    from compiler_gym.search.shrinking import shrink, smallest_failing
     from compiler_gym.search.strategy import MakeStrategy, Moveset, Strategy
     from compiler_gym.search.trajectory import (
         Hypothesis,
@@ -58,7 +60,6 @@ if TYPE_CHECKING:
         validation_fails,
     )
     from compiler_gym.search.tree import Failure, Node, Walk
-    from compiler_gym.search.watching import Improvement, SearchProgress, SearchWatcher, Silent
 
     random_search: Callable[..., tuple[float, list[Any]]]  # of 0.2.5, which `compat` holds
 
@@ -98,6 +99,8 @@ __all__ = [
     "random_search",
     "read_kept_starts",
     "run_search",
+    "shrink",
+    "smallest_failing",
     "starting_sequences",
     "take_up",
     "validation_fails",

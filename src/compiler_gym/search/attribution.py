@@ -12,8 +12,6 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.spaces import action_name
 
-__all__ = ["Contribution", "attribute"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contribution:

@@ -15,37 +15,25 @@ from compiler_gym.core import CompilerEnv, KeptForks
 from compiler_gym.errors import CompilerGymError, InvalidParameterError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.options import SearchOptions
-from compiler_gym.search.answers import AnswerSearch
-from compiler_gym.search.budget import Budget
-from compiler_gym.search.campaign import Campaign
-from compiler_gym.search.decision_sweep import DecisionSweep, EpsilonDecisionSweep
-from compiler_gym.search.decisions import DecisionSearch
-from compiler_gym.search.greedy import EpsilonGreedySearch, GreedySearch
-from compiler_gym.search.known import starting_sequences
-from compiler_gym.search.local_search import LocalSearch
-from compiler_gym.search.moves import Moves
-from compiler_gym.search.portfolio import PortfolioSearch
-from compiler_gym.search.random_strategy import RandomSearch
-from compiler_gym.search.scheduler import Scheduler, available_jobs
-from compiler_gym.search.search_result import FailureReason, SearchResult
-from compiler_gym.search.settings import SettingsSearch
-from compiler_gym.search.strategy import MakeStrategy, Moveset
+from compiler_gym.search.decisions import DecisionSearch, DecisionSweep, EpsilonDecisionSweep
+from compiler_gym.search.local_search import LocalSearch, PortfolioSearch
+from compiler_gym.search.moves import Moves, starting_sequences
+from compiler_gym.search.results import FailureReason, SearchResult, SearchWatcher, Silent
+from compiler_gym.search.scheduler import Budget, Campaign, Scheduler
+from compiler_gym.search.settings import AnswerSearch, SettingsSearch
+from compiler_gym.search.strategy import (
+    EpsilonGreedySearch,
+    GreedySearch,
+    MakeStrategy,
+    Moveset,
+    RandomSearch,
+)
 from compiler_gym.search.tree import Node, State
 from compiler_gym.search.walker import SearchedProgram, Walker
-from compiler_gym.search.watching import SearchWatcher, Silent
 from compiler_gym.spaces import Reward, space_name
 
 _MOST_CHARACTERS = 300
 """Characters of an error message kept in a result."""
-
-__all__ = [
-    "ALGORITHMS",
-    "KEPT_BYTES",
-    "KEPT_PROCESSES",
-    "available_jobs",
-    "choose_options",
-    "run_search",
-]
 
 _DEFAULTS = SearchOptions()
 KEPT_PROCESSES = _DEFAULTS.kept_processes
@@ -122,41 +110,13 @@ def run_search(
     with make_env() as env:
         prepared = _prepare(env)
         moves = Moves(env.action_space, seed=options.seed)
-        moveset = Moveset(
-            len(moves),
-            _check_starts(
-                starting_sequences(options.starts, env.action_space),
-                sys.maxsize if moves.depend_on_program else len(moves),
-            ),
-            sets=moves.sets,
-            pack=moves.pack,
-            rest=moves.rest,
-            vary=moves.vary if moves.can_vary else None,
-        )
-        campaigns: list[Campaign] = []
-        for index, benchmark in enumerate(benchmarks):
-            env.reset(benchmark=benchmark)
-            name = str(env.benchmark)
-            own_moveset = _with_decisions(moveset, env.action_space)
-            reward = prepared.reward_space
-            if reward is not None and reward.platform_dependent:
-                own_moveset = replace(own_moveset, join=moves.join)
-            else:
-                own_moveset = replace(own_moveset, join=moves.pack)
-            generator = random.Random(f"{options.seed} {name}")
-            strategy = _maker(options.algorithm, own_moveset)(own_moveset, generator)
-            program = SearchedProgram(env.benchmark)
-            campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
-        if options.steps is None:
-            for campaign in campaigns:
-                campaign.others = [other for other in campaigns if other is not campaign]
-        forks = KeptForks[State](options.kept_processes, options.kept_bytes)
+        campaigns = _prepare_campaigns(prepared, benchmarks, moves, options)
         scheduler = Scheduler(
             lambda: _prepare(make_env()),
             moves,
             campaigns,
             options,
-            forks,
+            KeptForks[State](options.kept_processes, options.kept_bytes),
             watcher or Silent(),
         )
         interrupted = False
@@ -188,6 +148,40 @@ def choose_options(options: SearchOptions | None = None, **given: Any) -> Search
     if result.algorithm not in ALGORITHMS:
         raise UnknownNameError(unknown_name("algorithm", result.algorithm, ALGORITHMS))
     return result
+
+
+def _prepare_campaigns(
+    env: CompilerEnv, benchmarks: Sequence[Any], moves: Moves, options: SearchOptions
+) -> list[Campaign]:
+    """Return the search of each of `benchmarks`, on which `env` is reset."""
+    moveset = _moveset(env, moves, options)
+    campaigns: list[Campaign] = []
+    for index, benchmark in enumerate(benchmarks):
+        env.reset(benchmark=benchmark)
+        name = str(env.benchmark)
+        own_moveset = _with_decisions(moveset, env.action_space)
+        generator = random.Random(f"{options.seed} {name}")
+        strategy = _maker(options.algorithm, own_moveset)(own_moveset, generator)
+        program = SearchedProgram(env.benchmark)
+        campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
+    if options.steps is None:
+        for campaign in campaigns:
+            campaign.others = [other for other in campaigns if other is not campaign]
+    return campaigns
+
+
+def _moveset(env: CompilerEnv, moves: Moves, options: SearchOptions) -> Moveset:
+    starts = starting_sequences(options.starts, env.action_space)
+    is_measured = env.reward_space is not None and env.reward_space.platform_dependent
+    return Moveset(
+        len(moves),
+        _check_starts(starts, sys.maxsize if moves.depend_on_program else len(moves)),
+        sets=moves.sets,
+        pack=moves.pack,
+        join=moves.join if is_measured else moves.pack,
+        rest=moves.rest,
+        vary=moves.vary if moves.can_vary else None,
+    )
 
 
 def _with_decisions(moveset: Moveset, space: gymnasium.Space[Any]) -> Moveset:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Search over settings: change a few at a time, starting from the best known configuration.
+"""Search over settings and answers: change a few at a time, starting from the best known ones.
 
 If actions set options, their order does not matter and the last setting of an option counts. So
-a proposal is a whole configuration, compiled once however many options were changed.
+a proposal is a whole configuration, compiled once however many options were changed. Answers to a
+compiler's questions are searched in the same way: a proposal is a whole episode, and only the
+program at its end can be a result.
 """
 
 import random
@@ -11,8 +13,6 @@ from collections.abc import Sequence
 
 from compiler_gym.search.strategy import MoveSequence, Moveset
 from compiler_gym.search.tree import Walk
-
-__all__ = ["SettingsSearch"]
 
 _SETTINGS_BATCH = 6
 _FLIPS: Sequence[int] = (1, 2, 4, 8, 16, 32)
@@ -122,3 +122,52 @@ class SettingsSearch:
 
     def _actions(self, settings: _Settings) -> list[int]:
         return [move for option in sorted(settings) for move in settings[option]]
+
+
+_MOST_QUESTIONS = 4096
+"""Number of questions that may be answered; the compiler answers later ones."""
+_OWN_ANSWER = 0
+"""The action that accepts the compiler's default answer."""
+
+
+class AnswerSearch(SettingsSearch):
+    """Change answers as `SettingsSearch` changes options: the option is the number of a question.
+
+    An answer may change the questions that follow, so that later answers apply to different ones.
+    That is rare, because most questions are about unrelated functions.
+    """
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        super().__init__(moves, generator)
+        assert moves.rest is not None
+        self._rest = moves.rest
+        self._alternatives = [
+            move for move in range(moves.size) if move not in (_OWN_ANSWER, moves.rest)
+        ]
+        self._is_counted = False
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return proposals: first one of default answers only, which counts the questions."""
+        if self._is_counted:
+            return super().ask()
+        return [self._moves.pack((*(_OWN_ANSWER,) * _MOST_QUESTIONS, self._rest)), (self._rest,)]
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Make the best walk the base, and combine the improvements."""
+        if self._is_counted:
+            super().tell(walks)
+            return
+        self._is_counted = True
+        questions = min(walks[0].last.length, _MOST_QUESTIONS) if walks else 0
+        for question in range(questions):
+            self._options[question] = list(self._alternatives)
+            self._doubts[question] = 1.0
+
+    def _settings(self, sequence: Sequence[int]) -> dict[int, MoveSequence]:
+        answers = (move for move in sequence if move != self._rest)
+        return {question: (move,) for question, move in enumerate(answers) if move != _OWN_ANSWER}
+
+    def _actions(self, settings: dict[int, MoveSequence]) -> list[int]:
+        length = max(settings, default=-1) + 1
+        answers = [settings.get(question, (_OWN_ANSWER,))[0] for question in range(length)]
+        return [*answers, self._rest]

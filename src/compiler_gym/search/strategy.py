@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The interface of a search algorithm, and its input.
+"""The interface of the search algorithms, and the algorithms that keep no population.
 
-An algorithm proposes sequences and receives their results. It runs nothing and reads no clock:
-with the same seed and the same results it makes the same proposals.
+A strategy proposes sequences of moves in batches and learns from their walks. It depends on no
+compiler, runs nothing and reads no clock.
 """
 
 import random
@@ -12,8 +12,6 @@ from typing import Protocol
 
 from compiler_gym.search.tree import Node, Walk
 from compiler_gym.spaces import Decision
-
-__all__ = ["MoveSequence", "Moveset", "Strategy", "as_it_is", "is_better"]
 
 MoveSequence = tuple[int, ...]
 
@@ -77,7 +75,9 @@ class Strategy(Protocol):
 class MakeStrategy(Protocol):
     """Constructor of a strategy, such as the class of an algorithm."""
 
-    def __call__(self, moves: Moveset, generator: random.Random) -> Strategy: ...
+    def __call__(self, moves: Moveset, generator: random.Random) -> Strategy:
+        """Return a new strategy for one program."""
+        ...
 
 
 def is_better(node: Node, than: Node | None) -> bool:
@@ -85,3 +85,115 @@ def is_better(node: Node, than: Node | None) -> bool:
     if than is None:
         return True
     return (node.reward, -node.length) > (than.reward, -than.length)
+
+
+_RANDOM_BATCH = 8
+
+
+class RandomSearch:
+    """Try the known sequences, then random ones until the budget is spent."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        self._every = moves.every
+        self._waiting = list(moves.starts)
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return the next sequences."""
+        batch, self._waiting = self._waiting, []
+        return batch or [self._sequence() for _ in range(_RANDOM_BATCH)]
+
+    def suggest(self, sequence: MoveSequence) -> None:
+        """Ignore the sequence."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Learn nothing."""
+
+    def _sequence(self) -> MoveSequence:
+        length = self._random.randint(1, self._moves.longest)
+        return tuple(self._random.choice(self._every) for _ in range(length))
+
+
+class GreedySearch:
+    """Climb with the best single action, from the best start and from the empty sequence."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._bases: list[MoveSequence] = []
+        self._base: MoveSequence | None = None
+        self._level: float = 0.0
+        self._starts_are_known = False
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return every extension of the sequence by one action."""
+        if not self._starts_are_known:
+            return [(), *self._moves.starts]
+        if self._base is None or len(self._base) >= self._moves.longest:
+            return []
+        return [(*self._base, move) for move in range(self._moves.size)]
+
+    def suggest(self, sequence: MoveSequence) -> None:
+        """Ignore the sequence."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Continue from the best extension, or from the other start if none is better."""
+        best = _best(walks)
+        if not self._starts_are_known:
+            self._starts_are_known = True
+            self._bases = [(), best.actions()] if best.depth else [()]
+            self._base, self._level = self._bases.pop(), best.reward
+        elif best.reward > self._level:
+            self._base, self._level = best.actions(), best.reward
+        else:
+            self._base = self._bases.pop() if self._bases else None
+            self._level = 0.0
+
+
+class EpsilonGreedySearch:
+    """Repeat greedy episodes with different random steps."""
+
+    epsilon = 0.1
+    """The probability that a step is random."""
+
+    def __init__(self, moves: Moveset, generator: random.Random) -> None:
+        self._moves = moves
+        self._random = generator
+        self._origins: list[Node] = []
+        self._at: Node | None = None
+        self._is_random_step = False
+
+    def ask(self) -> Sequence[MoveSequence]:
+        """Return every extension by one action, or a random one."""
+        if self._at is None:
+            return [(), *self._moves.starts]
+        base = self._at.actions()
+        self._is_random_step = self._random.random() < self.epsilon
+        if self._is_random_step:
+            return [(*base, self._random.randrange(self._moves.size))]
+        return [(*base, move) for move in range(self._moves.size)]
+
+    def suggest(self, sequence: MoveSequence) -> None:
+        """Ignore the sequence."""
+
+    def tell(self, walks: Sequence[Walk]) -> None:
+        """Take the step, or start another episode if no step helps."""
+        if self._at is None:
+            self._origins = [walk.last for walk in walks]
+            self._at = max(self._origins, key=lambda node: node.reward)
+            return
+        ends = [walk.last for walk in walks]
+        top = max(node.reward for node in ends)
+        helps = top > self._at.reward or self._is_random_step
+        if helps and self._at.depth < self._moves.longest:
+            self._at = self._random.choice([node for node in ends if node.reward == top])
+        else:
+            self._at = self._random.choice(self._origins)
+
+
+def _best(walks: Sequence[Walk]) -> Node:
+    best = walks[0].best
+    for walk in walks[1:]:
+        if is_better(walk.best, best):
+            best = walk.best
+    return best

@@ -10,8 +10,6 @@ threads may add to one tree.
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Arrival", "Failure", "Node", "State", "Walk"]
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:

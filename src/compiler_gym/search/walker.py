@@ -23,8 +23,6 @@ from compiler_gym.search.moves import Moves
 from compiler_gym.search.tree import Arrival, Failure, Node, State, Walk
 from compiler_gym.spaces import CostReward
 
-__all__ = ["SearchedProgram", "Walker", "find_masks"]
-
 
 class _TimeIsUp(Exception):
     """The search was stopped in the middle of a walk."""

@@ -29,8 +29,6 @@ from compiler_gym.spaces.opaque import Opaque
 from compiler_gym.spaces.scalar import Scalar
 from compiler_gym.spaces.sequence import Permutation, Sequence
 
-__all__: list[str] = []
-
 # Gymnasium declares these functions for its own spaces only, and one as never returning.
 flatten_space = cast(Any, utils).flatten_space
 vector = cast(Any, vector_utils)

@@ -13,8 +13,6 @@ from compiler_gym.spaces.opaque import Opaque
 from compiler_gym.spaces.scalar import Scalar
 from compiler_gym.spaces.sequence import Permutation, Sequence
 
-__all__ = ["space_kind"]
-
 _SCALARS = {"b": "true or false", "i": "integer", "u": "integer", "f": "number"}
 
 

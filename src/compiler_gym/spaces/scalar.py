@@ -10,8 +10,6 @@ from numpy.typing import DTypeLike, NDArray
 from compiler_gym.spaces.base import NamedSpace, refuse_masks, value_from_json
 from compiler_gym.spaces.box import Box
 
-__all__ = ["Scalar"]
-
 _ACCEPTED_TYPES: dict[str, tuple[type, ...]] = {
     "b": (bool, np.bool_),
     "i": (int, np.integer),

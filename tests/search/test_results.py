@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A search that was killed goes on from the best it had, with the time that is left."""
+"""Reports, results and resumed searches."""
 
+import dataclasses
+import json
 from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import CacheError, InvalidParameterError
 from compiler_gym.options import SearchOptions, list_options
 from compiler_gym.runs import RunFolder
 from compiler_gym.runs.folder import Change
@@ -14,11 +16,64 @@ from compiler_gym.search import (
     Budget,
     Improvement,
     KeepingWatcher,
+    ProgressLog,
+    SearchProgress,
     Silent,
     compute_remaining,
     read_kept_starts,
+    run_search,
     take_up,
+    write_json,
+    write_results,
 )
+from search.puzzle import make_puzzle
+from tests.stand_ins import stand_in
+
+
+def test_a_report_is_a_record() -> None:
+    improvement = Improvement(0, "benchmark://puzzle-v0/door", 0.5, 3, 1, 2.0, (1, 0))
+    with pytest.raises(dataclasses.FrozenInstanceError, match="reward"):
+        improvement.reward = 3.0  # type: ignore[misc]  # what is tried
+    assert improvement == dataclasses.replace(improvement)
+    assert improvement != dataclasses.replace(improvement, actions=(0, 1))
+
+
+def test_a_silent_watcher_lets_a_search_go_on() -> None:
+    progress = SearchProgress("benchmark://puzzle-v0/door", 1.0, 1, 2, 1, 0, "searching")
+    Silent().improved(Improvement(0, progress.benchmark, 0.0, 1, 1, 1.0, (0,)))
+    Silent().tick(1.0, [progress])
+
+
+def test_results_can_be_read_back(tmp_path: Path) -> None:
+    results = run_search(make_puzzle, budget=Budget(steps=50))
+    path = write_results(tmp_path / "new" / "results.json", results, note="kept")
+    document = json.loads(path.read_text())
+    assert document["note"] == "kept"
+    assert document["results"][0]["reward"] == results[0].reward
+    assert document["results"][0]["actions"] == list(results[0].actions)
+    assert document["results"][0]["improvements"][-1]["reward"] == results[0].reward
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = write_json(tmp_path / "results.json", {"run": 1})
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        write_json(path, {"run": object()})
+    assert json.loads(path.read_text()) == {"run": 1}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("write", [stand_in(lambda path: write_json(path, {})), ProgressLog])
+def test_a_place_that_cannot_be_written_is_a_typed_error(write: object, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CacheError, match=r"cannot write .* choose another path"):
+        write(tmp_path / "file" / "below")  # type: ignore[operator]
+
+
+def test_the_log_has_one_line_per_improvement_at_once(tmp_path: Path) -> None:
+    with ProgressLog(tmp_path / "log.jsonl") as log:
+        log.add(Improvement(0, "benchmark://a/b", 0.5, 3, 1, 2.0, (4, 5)))
+        line = json.loads((tmp_path / "log.jsonl").read_text())
+    assert (line["benchmark"], line["reward"], line["actions"]) == ("benchmark://a/b", 2.0, [4, 5])
 
 
 def improvement(program: str, reward: float, *actions: int) -> Improvement:
