@@ -164,7 +164,8 @@ class EpisodeRecorder(EpisodeStream):
 
     A Parquet file has one row per step with the same columns and the numbers of ``episode`` and
     ``step``; several rewards are in the column ``rewards``, and observations are JSON text. An
-    existing file is replaced. Only one recorder can use the file, which `close` writes.
+    existing file is replaced. Only one recorder can use the file. Its rows stay in memory,
+    compressed, until `close` writes them.
 
     An episode is written when the next one begins, or by `close`. Forks and pickled copies write
     their own episodes, with all steps since the reset, to the same JSON lines, but not to Parquet.

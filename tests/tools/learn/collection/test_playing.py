@@ -9,14 +9,13 @@ import pytest
 
 from compiler_gym.errors import InvalidParameterError, PolicyError, UnknownNameError
 from compiler_gym.testing import FakeEnv
-from compiler_gym.tools.learn.collection.columns import Layout, arrow
 from compiler_gym.tools.learn.collection.playing import (
     Player,
     make_seed,
     policy_digest,
     settle_options,
 )
-from compiler_gym.tools.learn.collection.shards import describe
+from compiler_gym.tools.learn.collection.shards import Layout, arrow, describe
 
 from .conftest import fake_options
 

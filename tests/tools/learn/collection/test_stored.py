@@ -17,7 +17,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.collection import Collection, collect
-from compiler_gym.tools.learn.collection.columns import NamedStep
+from compiler_gym.tools.learn.collection.shards import NamedStep
 from compiler_gym.tools.learn.collection.stored import differences_in
 
 from .conftest import fake_options

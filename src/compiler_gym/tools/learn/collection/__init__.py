@@ -3,8 +3,8 @@
 
 ``collecting`` fills a folder and resumes an interrupted collection, ``engines`` spreads the work
 over processes, and ``playing`` runs a policy on each program in the environment of ``recorded``.
-``columns`` defines the rows, and ``shards`` reads and writes one file of rows. ``stored`` reads a
-collection in order or shuffled, and replays its episodes.
+``shards`` defines the rows, and reads and writes one file of them. ``stored`` reads a collection in
+order or shuffled, and replays its episodes.
 """
 
 from typing import TYPE_CHECKING

@@ -31,9 +31,8 @@ from compiler_gym.errors import (
 from compiler_gym.options import CollectOptions
 from compiler_gym.registration import find_compiler, make
 from compiler_gym.spaces import space_name
-from compiler_gym.tools.learn.collection.columns import Layout, NamedStep
 from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
-from compiler_gym.tools.learn.collection.shards import write_shard
+from compiler_gym.tools.learn.collection.shards import Layout, NamedStep, write_shard
 from compiler_gym.tools.learn.leaderboard import (
     Limit,
     LimitReached,
@@ -191,10 +190,7 @@ class Player:
 
     def _keep_refusal(self, program: str, seed: int, error: CompilerGymError) -> None:
         """Record a row for a program on which no episode can start."""
-        step = NamedStep(
-            [], None, terminated=False, truncated=True, no_effect=False, error=str(error),
-            observation=None, error_type=type(error).__name__,
-        )  # fmt: skip
+        step = NamedStep([], None, False, True, False, str(error), None, type(error).__name__)
         self._tape.episode = EpisodeRecord(
             program, self._options.action_space, self.compiler_version, seed, None
         )

@@ -17,8 +17,7 @@ from compiler_gym.core import (
 )
 from compiler_gym.errors import PolicyError
 from compiler_gym.spaces import action_name, action_names
-from compiler_gym.tools.learn.collection.columns import NamedStep
-from compiler_gym.tools.learn.collection.shards import AddEpisode
+from compiler_gym.tools.learn.collection.shards import AddEpisode, NamedStep
 from compiler_gym.tools.learn.leaderboard import Meter
 from compiler_gym.wrappers import EpisodeRecord, EpisodeStream, Lasting, StepRecord
 

@@ -35,9 +35,15 @@ from compiler_gym.tools.learn.collection.collecting import (
     read_options,
     summarise_collection,
 )
-from compiler_gym.tools.learn.collection.columns import Layout, NamedStep, arrow, json_text
 from compiler_gym.tools.learn.collection.playing import make_environment
-from compiler_gym.tools.learn.collection.shards import describe, reading
+from compiler_gym.tools.learn.collection.shards import (
+    Layout,
+    NamedStep,
+    arrow,
+    describe,
+    json_text,
+    reading,
+)
 from compiler_gym.wrappers import EpisodeRecord
 
 Array = NDArray[Any]

@@ -124,10 +124,12 @@ def _show_collection(folder: Path, summary: "CollectionSummary") -> None:
     console.print(heading(str(folder)), soft_wrap=True)
     rows = table("Transitions", "Episodes", "Shards", "Size", "Average", right=("Transitions",))
     rows.add_row(
-        f"{summary.transitions:,}", f"{summary.episodes:,}",
+        f"{summary.transitions:,}",
+        f"{summary.episodes:,}",
         f"{summary.shards} of {summary.shards_in_all}",
-        f"{summary.bytes / 1e6:,.1f} MB", f"{bytes_each:,.0f} bytes",
-    )  # fmt: skip
+        f"{summary.bytes / 1e6:,.1f} MB",
+        f"{bytes_each:,.0f} bytes",
+    )
     show(rows, console)
     failed = sum(summary.failures.values())
     if not failed:

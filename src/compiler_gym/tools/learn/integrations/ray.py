@@ -97,9 +97,13 @@ def run_jobs(
     done = {outcome.job.key: outcome for outcome in store if outcome.job.key in by_key}
     waiting = [job for key, job in by_key.items() if key not in done]
     for job, result in spread_tasks(
-        waiting, partial(_work, work), address=address, retries=retries, in_flight=in_flight,
+        waiting,
+        partial(_work, work),
+        address=address,
+        retries=retries,
+        in_flight=in_flight,
         cpus=cpus,
-    ):  # fmt: skip
+    ):
         outcome = _outcome(job, result)
         store.add(outcome)
         done[outcome.job.key] = outcome
