@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rungs report by themselves; what cannot be told is no failure."""
+"""Rungs, replays, and many states at once."""
 
 import json
 import pickle
@@ -12,6 +12,7 @@ import pytest
 from compiler_gym.core import CompilerEnvState
 from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import BenchmarkInitError, CompilerGymWarning, UnknownNameError
+from compiler_gym.spaces import Reward
 from compiler_gym.testing import FakeEnv
 from compiler_gym.validation import (
     Finding,
@@ -22,9 +23,81 @@ from compiler_gym.validation import (
     Verdict,
     choose_rungs,
     climb,
+    replay,
+    replay_differences,
+    validate_states,
 )
 
 from .conftest import FINE, WRONG, make_env
+
+REACHED = CompilerEnvState(
+    "benchmark://fake-v0/7", "add", reward=-1.0, reward_space="number", state_hash="8"
+)
+
+
+def played() -> CompilerEnvState:
+    with FakeEnv(isolation="in-process", reward_space="number") as env:
+        env.reset()
+        env.multistep([0, 1])
+        return env.state
+
+
+def test_a_replay_earns_the_recorded_reward_in_its_own_space() -> None:
+    state = played()
+    with FakeEnv(isolation="in-process") as env:
+        replayed = replay(env, state)
+        assert env.reward_space is not None
+    assert replayed.reward == state.reward == -9
+    assert replay_differences(state, replayed) == []
+
+
+def test_a_reward_of_no_known_space_leaves_the_environment_s_own() -> None:
+    state = replace(played(), reward_space="Fame")
+    with FakeEnv(isolation="in-process", reward_space="number") as env:
+        assert replay(env, state).reward_space == "number"
+    with (
+        FakeEnv(isolation="in-process") as env,
+        pytest.raises(UnknownNameError, match="no program 'x'"),
+    ):
+        replay(env, replace(state, benchmark="benchmark://fake-v0/x"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, []),
+        ({"reward": -1.0 - 4e-7}, []),
+        ({"reward": -1.0 - 6e-7}, ["the replay earns a different reward"]),
+        ({"reward": None}, []),
+        ({"reward": 5.0, "reward_space": "other"}, []),
+        ({"reward": 5.0, "reward_space": None}, ["the replay earns a different reward"]),
+        ({"state_hash": "9"}, ["the replay reaches a different program"]),
+        ({"state_hash": None}, []),
+        ({"compiler_version": "17"}, []),
+        (
+            {"reward": 2.0, "state_hash": "9"},
+            ["the replay earns a different reward", "the replay reaches a different program"],
+        ),
+    ],
+)
+def test_a_difference_is_found(changes: dict[str, Any], found: list[str]) -> None:
+    for pair in ((REACHED, replace(REACHED, **changes)), (replace(REACHED, **changes), REACHED)):
+        assert [error.type for error in replay_differences(*pair)] == found
+
+
+def test_large_rewards_are_compared_relatively() -> None:
+    large = replace(REACHED, reward=1e12)
+    assert replay_differences(large, replace(large, reward=1e12 + 10)) == []
+    assert replay_differences(large, replace(large, reward=1e12 + 1e5)) != []
+
+
+def test_a_reward_that_is_measured_is_not_compared() -> None:
+    other = replace(REACHED, reward=-1.001)
+    measured = Reward(name="number", observation_spaces=["number"], deterministic=False)
+    sure = Reward(name="number", observation_spaces=["number"], deterministic=True)
+    assert replay_differences(REACHED, other, {"number": measured}) == []
+    assert replay_differences(REACHED, other, {"number": sure}) != []
+    assert replay_differences(REACHED, other, {"another": measured}) != []
 
 
 def unknown(subject: Subject) -> Finding:
@@ -199,3 +272,63 @@ def test_a_result_is_made_of_what_its_json_holds(state: CompilerEnvState) -> Non
             assert back.state == state
             assert back.rungs == result.rungs
             assert back.okay() is result.okay()
+
+
+class Validating(FakeEnv):
+    def validate(self, state: CompilerEnvState | None = None) -> ValidationResult:
+        assert state is not None
+        return climb(state, make_env)
+
+
+def test_many_states_are_validated_and_come_in_order_if_asked(state: CompilerEnvState) -> None:
+    states = [replace(state, walltime=float(i)) for i in range(7)]
+    states[3] = replace(state, benchmark="benchmark://fake-v0/none")
+    make = lambda: Validating(isolation="in-process", reward_space="number")  # noqa: E731 - one line
+    results = list(validate_states(make, iter(states), nproc=2, inorder=True))
+    assert [result.state.walltime for result in results if result.okay()] == [0, 1, 2, 4, 5, 6]
+    assert len(list(validate_states(make, states))) == 7
+
+
+def test_an_environment_without_a_validator_gives_unknown_results(
+    state: CompilerEnvState,
+) -> None:
+    (result,) = validate_states(make_env, [state])
+    assert "FakeEnv has no validator" in result.error_details
+
+
+class Choosing(FakeEnv):
+    def validate(
+        self, state: CompilerEnvState | None = None, rungs: object = ()
+    ) -> ValidationResult:
+        assert state is not None
+        return climb(state, make_env, choose_rungs([FINE], rungs))  # type: ignore[arg-type]
+
+
+def test_checks_that_there_are_not_are_an_error_of_the_request(state: CompilerEnvState) -> None:
+    choosing = lambda: Choosing(isolation="in-process", reward_space="number")  # noqa: E731 - one line
+    (result,) = validate_states(choosing, [state], rungs=["fine"])
+    assert [rung.name for rung in result.rungs] == ["replay", "fine"]
+    with pytest.raises(UnknownNameError, match="no rung 'nope'"):
+        list(validate_states(choosing, [state], rungs=["nope"]))
+
+
+def test_all_checks_of_an_environment_with_one_are_that_one(state: CompilerEnvState) -> None:
+    make = lambda: Validating(isolation="in-process", reward_space="number")  # noqa: E731 - one line
+    (result,) = validate_states(make, [state], rungs=None)
+    assert [rung.name for rung in result.rungs] == ["replay"]
+    with pytest.raises(UnknownNameError, match="do not name any"):
+        list(validate_states(make, [state], rungs=["replay"]))
+
+
+def test_closing_early_stops(state: CompilerEnvState) -> None:
+    asked: list[int] = []
+
+    def states():  # type: ignore[no-untyped-def]  # a generator of states
+        for i in range(1000):
+            asked.append(i)
+            yield state
+
+    results = validate_states(make_env, states(), nproc=1)
+    next(results)
+    results.close()
+    assert len(asked) < 10

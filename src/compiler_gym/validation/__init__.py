@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Replay an episode and report findings as records, not exceptions.
 
-``result`` holds the records, ``ladder`` runs the checks in order, ``replaying`` compares a state
-with a fresh run, ``behaviour`` runs programs and compares their output, ``mutation`` derives new
-inputs from known ones, ``volatile`` recognises times and addresses in output, ``tracing`` finds
-the first action on which two machines disagree, ``trouble`` distinguishes a machine in trouble
-from a wrong state, and ``many_states`` validates many states at once.
+``ladder`` runs the checks in order, on one state or on many at once, and compares a state with a
+fresh run. ``result`` holds the records, and distinguishes a machine in trouble from a wrong state.
+``behaviour`` runs programs and compares their output, in which it recognises times and addresses,
+``mutation`` derives new inputs from known ones, and ``tracing`` finds the first action on which two
+machines disagree.
 """
 
 from typing import TYPE_CHECKING
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
         Subject,
         choose_rungs,
         climb,
+        replay,
+        replay_differences,
         validate_by_replay,
+        validate_states,
     )
-    from compiler_gym.validation.many_states import validate_states
     from compiler_gym.validation.mutation import MOST_BYTES, CaseMutator, Draw, is_mutable
-    from compiler_gym.validation.replaying import replay, replay_differences
     from compiler_gym.validation.result import (
         RungResult,
         ValidationError,
         ValidationResult,
         Verdict,
+        machine_trouble,
     )
     from compiler_gym.validation.tracing import Trace, first_disagreement, trace
-    from compiler_gym.validation.trouble import machine_trouble
 
 __all__ = [
     "CALLBACKS",

@@ -7,13 +7,19 @@ counts as a failure; so does an error of the library or the machine. Each compil
 own rungs between the first and the last.
 """
 
+import inspect
+import math
+import os
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler_gym.core import CompilerEnv, CompilerEnvState, require_state
+from compiler_gym.core import CompilerEnv, CompilerEnvState, StateVersionWarning, require_state
 from compiler_gym.datasets import (
     Benchmark,
     ValidationCallback,
@@ -29,26 +35,70 @@ from compiler_gym.errors import (
 )
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.sandbox import choose_tier
-from compiler_gym.validation.replaying import replay, replay_differences
+from compiler_gym.spaces import Reward
 from compiler_gym.validation.result import (
     RungResult,
     ValidationError,
     ValidationResult,
     Verdict,
+    machine_trouble,
 )
-from compiler_gym.validation.trouble import machine_trouble
 
-__all__ = [
-    "CALLBACKS",
-    "REPLAY",
-    "Finding",
-    "Rung",
-    "Subject",
-    "choose_rungs",
-    "climb",
-    "not_replayed",
-    "validate_by_replay",
-]
+_TOLERANCE = 1e-9
+"""Relative: rewards are sums of a few quotients, added in a different order."""
+_PRINTED = 5e-7
+"""Absolute: other tools print rewards with six digits."""
+
+
+def replay(env: CompilerEnv, state: CompilerEnvState) -> CompilerEnvState:
+    """Bring `env` to `state`, with the reward space of `state`, and return the new state.
+
+    Raises the typed error of an action space, a program or a compiler that fails.
+    """
+    if state.reward_space is not None and state.reward_space in env.reward:
+        env.reward_space = state.reward_space
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StateVersionWarning)  # the caller compares versions
+        env.apply(state)
+    return env.state
+
+
+def replay_differences(
+    recorded: CompilerEnvState,
+    replayed: CompilerEnvState,
+    rewards: Mapping[str, Reward] | None = None,
+) -> list[ValidationError]:
+    """Return the differences between a replay and the recorded state, except compiler versions.
+
+    With `rewards`, by name, measured rewards are not compared: they vary between runs.
+    """
+    errors: list[ValidationError] = []
+    spaces = (recorded.reward_space, replayed.reward_space)
+    comparable = None in spaces or spaces[0] == spaces[1]
+    space = (rewards or {}).get(recorded.reward_space or "")
+    comparable = comparable and (space is None or space.deterministic)
+    if comparable and not _same_reward(recorded.reward, replayed.reward):
+        errors.append(
+            ValidationError(
+                "the replay earns a different reward",
+                {"reward": recorded.reward, "replayed": replayed.reward},
+            )
+        )
+    if recorded.state_hash and replayed.state_hash and recorded.state_hash != replayed.state_hash:
+        errors.append(
+            ValidationError(
+                "the replay reaches a different program",
+                {"hash": recorded.state_hash, "replayed": replayed.state_hash},
+            )
+        )
+    return errors
+
+
+def _same_reward(recorded: float | None, replayed: float | None) -> bool:
+    if recorded is None or replayed is None:
+        return True
+    return math.isclose(recorded, replayed, rel_tol=_TOLERANCE, abs_tol=_PRINTED)
+
 
 REPLAY = "replay"
 """The name of the first rung."""
@@ -281,3 +331,75 @@ def _agreement(state: CompilerEnvState, replayed: CompilerEnvState) -> str:
     compared = ["reward"] if _has_compared_rewards(state, replayed) else []
     compared += ["hash"] if state.state_hash and replayed.state_hash else []
     return f"same {' and '.join(compared)}" if compared else ""
+
+
+def validate_states(
+    make_env: Callable[[], CompilerEnv],
+    states: Iterable[CompilerEnvState],
+    nproc: int | None = None,
+    inorder: bool = False,
+    **options: Any,
+) -> Generator[ValidationResult, None, None]:
+    """Yield a result for each of `states` as soon as it is ready.
+
+    `nproc` states are validated in parallel (default: one per processor). With `inorder`
+    the results come in the order of the states. `options` are passed to ``env.validate``;
+    raises `UnknownNameError` for the name of a check that does not exist. A state that
+    cannot be validated gives a result with the error in it. Closing the iterator stops
+    after the states in progress.
+    """
+    jobs = nproc or len(os.sched_getaffinity(0))
+    pool = ThreadPoolExecutor(max_workers=jobs, thread_name_prefix="validate")
+    source = iter(states)
+    waiting: list[Future[ValidationResult]] = []
+    try:
+        while True:
+            while len(waiting) < 2 * jobs and (state := next(source, None)) is not None:
+                # The sandbox chosen by the caller applies in the threads too.
+                job = copy_context().run
+                waiting.append(pool.submit(job, _validate, make_env, state, options))
+            if not waiting:
+                return
+            for future in [waiting[0]] if inorder else _wait_for_one(waiting):
+                waiting.remove(future)
+                yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _wait_for_one(waiting: list[Future[ValidationResult]]) -> list[Future[ValidationResult]]:
+    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    return [future for future in waiting if future in done]
+
+
+def _validate(
+    make_env: Callable[[], CompilerEnv], state: CompilerEnvState, options: dict[str, Any]
+) -> ValidationResult:
+    started = time.monotonic()
+    try:
+        with make_env() as env:
+            return env.validate(state, **_normalise(env, options))
+    except (CompilerGymError, OSError, MemoryError) as error:
+        if isinstance(error, UnknownNameError) and options.get("rungs") is not None:
+            raise  # the request is wrong, not the state
+        if trouble := machine_trouble(error):
+            seconds = time.monotonic() - started
+            unknown = RungResult(REPLAY, Verdict.UNKNOWN, seconds, f"not replayed: {trouble}")
+            return ValidationResult(state, seconds, rungs=(unknown,))
+        if not isinstance(error, CompilerGymError):
+            raise
+        finding = ValidationError(
+            "the state cannot be validated",
+            {"error": type(error).__name__, "details": str(error)},
+        )
+        return ValidationResult(state, 0.0, actions_replay_failed=True, errors=(finding,))
+
+
+def _normalise(env: CompilerEnv, options: dict[str, Any]) -> dict[str, Any]:
+    """Return `options` without ``rungs=None`` if the environment has only one check."""
+    accepts = inspect.signature(env.unwrapped.validate).parameters  # type: ignore[attr-defined]  # ours has it
+    if "rungs" in accepts or "rungs" not in options:
+        return options
+    if options["rungs"] is not None:
+        raise UnknownNameError("this environment has only one check: do not name any")
+    return {name: value for name, value in options.items() if name != "rungs"}

@@ -15,8 +15,6 @@ from compiler_gym.core import CompilerEnv, CompilerEnvState, StateVersionWarning
 from compiler_gym.errors import CompilerGymError, StateFileError
 from compiler_gym.spaces import action_name, space_name
 
-__all__ = ["Trace", "first_disagreement", "trace"]
-
 
 @dataclass(frozen=True, slots=True)
 class Trace:

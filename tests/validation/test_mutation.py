@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cases change within themselves: the same ones every time, and none that leaves its folder."""
+"""Mutated cases and contents, and the decisions behind them."""
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -7,7 +7,76 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from compiler_gym.datasets import BundledPrograms, RunCase
-from compiler_gym.validation import MOST_BYTES, CaseMutator, choose_cases, is_mutable
+from compiler_gym.validation import MOST_BYTES, CaseMutator, Draw, choose_cases, is_mutable
+from compiler_gym.validation.mutation import is_text, mutate_contents, mutate_number
+
+
+def test_a_seed_always_draws_the_same_numbers() -> None:
+    draw = Draw("17 3")
+    assert [draw.below(1000) for _ in range(6)] == [87, 590, 187, 705, 758, 736]
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 1000])
+def test_a_span_lies_inside_and_is_no_longer_than_asked(length: int) -> None:
+    draw = Draw("spans")
+    spans = [draw.span(length, 16) for _ in range(200)]
+    assert all(0 <= start <= end <= length and end - start <= 16 for start, end in spans)
+    assert length < 2 or len(set(spans)) > 2
+
+
+def test_a_choice_is_one_of_the_items_and_reaches_all() -> None:
+    draw = Draw("choices")
+    assert {draw.choice("abc") for _ in range(50)} == set("abc")
+
+
+TEXT = b"3 apples\n14 pears\nno plums\n-7 limes\n"
+IMAGE = bytes(range(256)) * 4
+
+
+@pytest.mark.parametrize("data", [TEXT, IMAGE, b"", b"x"], ids=["text", "image", "empty", "x"])
+def test_a_seed_always_gives_the_same_and_most_seeds_a_change(data: bytes) -> None:
+    changed = [mutate_contents(data, Draw(str(n)), [b"token"]) for n in range(200)]
+    assert changed == [mutate_contents(data, Draw(str(n)), [b"token"]) for n in range(200)]
+    assert len(set(changed)) > (2 if len(data) < 2 else 60)
+
+
+def test_texts_keep_their_structure_more_often_than_not() -> None:
+    changed = [mutate_contents(TEXT, Draw(str(n))) for n in range(300)]
+    assert sum(map(is_text, changed)) > 200
+    assert sum(text.count(b"\n") >= 3 for text in changed) > 200
+
+
+def test_generated_contents_are_cut_at_the_limit() -> None:
+    long = b"1 2\n" * (MOST_BYTES // 2)
+    assert all(len(mutate_contents(long, Draw(str(n)))) <= MOST_BYTES for n in range(40))
+
+
+def test_other_contents_and_words_are_borrowed() -> None:
+    changed = [mutate_contents(IMAGE, Draw(str(n)), [b"BORROWED"]) for n in range(300)]
+    assert any(b"BORROWED" in data for data in changed)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [(b"n=41", {b"n=42", b"n=40", b"n=82", b"n=20", b"n=-41"}), (b"none", {b"none"})],
+)
+def test_a_number_gets_a_neighbour_a_multiple_or_its_opposite(
+    text: bytes, wanted: set[bytes]
+) -> None:
+    assert wanted <= {mutate_number(text, Draw(str(n))) for n in range(300)}
+
+
+def test_a_fraction_stays_a_number() -> None:
+    for n in range(50):
+        float(mutate_number(b"2.5", Draw(str(n))))
+
+
+@pytest.mark.parametrize(
+    ("data", "verdict"), [(b"", True), (b"plain", True), (b"\x89PNG", False), (b"a\0b", False)]
+)
+def test_a_text_is_recognised_by_its_beginning(data: bytes, *, verdict: bool) -> None:
+    assert is_text(data) is verdict
+
 
 BASE = RunCase(
     ("-n", "40", "--fast", "in.txt", "out.txt"),
