@@ -20,7 +20,7 @@ import numpy as np
 
 from compiler_gym.registration import make_vec
 from compiler_gym.service import dispatch
-from compiler_gym.service.busy_workers import BusyWorkers, busy_workers
+from compiler_gym.service.dispatch import BusyWorkers, busy_workers
 from compiler_gym.vector.vector_env import CompilerVectorEnv
 
 PROGRAMS = ("cbench-v1/crc32", "cbench-v1/qsort", "cbench-v1/jpeg-d")

@@ -80,7 +80,7 @@ DOCUMENTED = "CompilerGym 0.2.5 documents this path or default"
 FORMATS = "a fact of published files: what programs are stored as"
 ALLOWED = {
     "cli/describe.py": ({"opt"}, "how names of observations at a level end"),
-    "sandbox/paths.py": ({"opt"}, "a folder of the system"),
+    "sandbox/ways.py": ({"opt"}, "a folder of the system"),
     "compat/old_datasets.py": ({"llvm"}, DOCUMENTED),
     "compat/old_scripts.py": ({"CompilerGymV0", "llvm", "llvm-v0"}, DOCUMENTED),
     "compat/old_paths.py": ({".mlir", "gcc", "llvm", "loop_tool", "mlir"}, DOCUMENTED),
@@ -112,7 +112,7 @@ ALLOWED = {
     "datasets/published_archives.py": ({"llvm"}, "a fact of published files: their addresses"),
     "tools/learn/leaderboard/__init__.py": ({"llvm"}, DOCUMENTED),
     "tools/learn/leaderboard/llvm_instcount.py": ({"llvm", "llvm-v0"}, DOCUMENTED),
-    "options/reading.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
+    "options/limits.py": ({".bc", ".ll", ".mlir", "mlir"}, FORMATS),
     "spaces/rewards.py": ({"IsRunnable", "Runtime"}, DOCUMENTED),
     "tools/sizes/binary.py": ({"gcc", "llvm"}, "names of sections, and of bitcode"),
     "tools/tune/proving.py": ({"gcc"}, "names of libraries"),

@@ -141,9 +141,6 @@ def test_random_search_ends_when_its_patience_does(tmp_path: Path) -> None:
     assert reward > 0
 
 
-# SPDX-License-Identifier: MIT
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(2e-8, "20.0ns"), (5e-4, "500.0us"), (-0.25, "-250.0ms"), (1, "1.000s"), (61, "61.0s")],

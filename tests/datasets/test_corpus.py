@@ -29,8 +29,6 @@ from compiler_gym.errors import DatasetInitError, UnknownNameError
 from compiler_gym_corpus.collections.corpus_writer import CorpusWriter
 from scripts.corpus_sample import MOST_BYTES, is_permissive
 
-# SPDX-License-Identifier: MIT
-
 
 def program(number: int) -> bytes:
     return f"int function_{number}(int x) {{ return x + {number} * 7; }}\n".encode() * (

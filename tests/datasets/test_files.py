@@ -29,8 +29,6 @@ from tests.datasets.conftest import make_tar
 from tests.datasets.server import Server
 from tests.stand_ins import always
 
-# SPDX-License-Identifier: MIT
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -108,9 +106,6 @@ def test_a_file_that_vanishes_is_a_typed_error(root: Path, monkeypatch: pytest.M
 def test_files_are_not_removed_with_the_dataset(root: Path) -> None:
     FilesDataset(root, name="files-v0").uninstall()
     assert (root / "a.bc").exists()
-
-
-# SPDX-License-Identifier: MIT
 
 
 FILES = {f"top/{name}.bc": name.encode() * 1000 for name in ("a", "b", "c/d")}

@@ -10,8 +10,6 @@ import pytest
 
 from compiler_gym.profiling import Layer, Profile, ProfileRow, Span, to_folded, to_speedscope
 
-# SPDX-License-Identifier: MIT
-
 
 def test_every_nanosecond_is_in_one_layer(known: Profile) -> None:
     assert known.layers() == {
@@ -66,9 +64,6 @@ def test_as_json_it_has_the_same_numbers(known: Profile) -> None:
     assert plain["rows"]["passes"][0] == {"name": "fold;all", "calls": 2, "nanoseconds": 30}
     assert plain["error"] is None
     assert plain["spans"][1]["parts"][0]["name"] == "request"
-
-
-# SPDX-License-Identifier: MIT
 
 
 NUMBER, TEXT = {"type": "number"}, {"type": "string"}

@@ -15,8 +15,6 @@ from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.service.messages import Step, Stepped
 from compiler_gym.testing import FakeEnv
 
-# SPDX-License-Identifier: MIT
-
 
 def test_requests_are_noted_with_what_the_worker_says_it_took() -> None:
     with FakeEnv(benchmark="fake-v0/5") as env:
@@ -51,9 +49,6 @@ def test_in_this_process_an_action_needs_no_request() -> None:
         assert timed.apply is not None
         assert timed.apply(0) is False
         assert len(timed.requests) == 1
-
-
-# SPDX-License-Identifier: MIT
 
 
 Make = Callable[..., FakeEnv]

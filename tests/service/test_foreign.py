@@ -175,7 +175,7 @@ def test_a_program_gets_the_clients_own_python_path(monkeypatch: pytest.MonkeyPa
 
 
 def test_messages_of_a_level_are_logged(caplog: pytest.LogCaptureFixture) -> None:
-    from compiler_gym.service.worker_warnings import give_again
+    from compiler_gym.service.worker import give_again
 
     with caplog.at_level("INFO", "compiler_gym.service"):
         give_again([("info", "unrolled 3 loops"), ("debug", "not shown")])

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Workers that crash, hang, grow and fork: one is lost, nothing else is."""
+"""Workers that crash, hang, grow and fork are lost alone; their warnings travel with replies."""
 
+import json
 import os
 import re
 import select
 import signal
+import subprocess
+import sys
 import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from compiler_gym.errors import (
+    CompilerGymWarning,
     ServiceIsClosed,
     WorkerCrashedError,
     WorkerOutOfMemoryError,
@@ -22,11 +28,13 @@ from compiler_gym.service.messages import (
     Failed,
     Parameter,
     ParameterReply,
+    Started,
     Stepped,
     Stop,
     Stopped,
     encode,
 )
+from compiler_gym.service.worker import WarningCollector, give_again
 from compiler_gym.testing import descendants, is_running, wait_until, worker_files
 from service.workers import Open, number, start, step
 from tests.stand_ins import always
@@ -354,3 +362,115 @@ def test_both_ends_sleep_as_long_as_one_finds_its_core_crowded(
         worker.submit(step("add"))
         worker.gather()
         assert channel.sleeps is is_crowded
+
+
+@pytest.fixture
+def collector() -> Iterator[WarningCollector]:
+    with warnings.catch_warnings():
+        collected = WarningCollector()
+        collected.install()
+        yield collected
+
+
+def test_a_warning_waits_for_a_reply_that_carries_it(collector: WarningCollector) -> None:
+    warnings.warn("the tool is old", RuntimeWarning, stacklevel=1)
+    collector.load(ParameterReply("x"))
+    reply = Stepped(False, None, True, [], 1)
+    collector.load(reply)
+    assert reply.warnings == [("RuntimeWarning", "the tool is old")]
+
+
+def test_each_text_is_shown_once(collector: WarningCollector) -> None:
+    for text in ("a", "b", "a"):
+        warnings.warn(text, UserWarning, stacklevel=1)
+    first, second = Started(None, []), Started(None, [])
+    collector.load(first)
+    warnings.warn("b", UserWarning, stacklevel=1)
+    collector.load(second)
+    assert first.warnings == [("UserWarning", "a"), ("UserWarning", "b")]
+    assert second.warnings is None
+
+
+def test_warnings_of_a_worker_are_repeated() -> None:
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        give_again([("CompilerGymWarning", "old tool"), ("NoSuchWarning", "of a plug-in")])
+    assert [str(one.message) for one in heard] == ["old tool", "NoSuchWarning: of a plug-in"]
+    assert [one.category for one in heard] == [CompilerGymWarning, UserWarning]
+
+
+PROGRAM = """
+import ctypes, json, os, signal, sys, threading
+from compiler_gym.service.limits import adopt_orphans
+from compiler_gym.service.worker import fork_sibling
+
+if "twice" in sys.argv:  # another thread rules the single step out
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+adopt_orphans()
+parent = os.getpid()
+told, tell = os.pipe()
+origin_ended, end_origin = os.pipe()
+
+def report(**facts):
+    os.write(tell, (json.dumps(facts) + "\\n").encode())
+
+if os.fork() == 0:  # the origin
+    if "twice" in sys.argv:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    waiting, ready = os.pipe()
+    kept = [1, 2, 3]
+    child = fork_sibling(parent, ready)
+    if child == 0:
+        os.close(end_origin)
+        os.read(origin_ended, 1)  # until the origin has gone
+        death = ctypes.c_int()
+        ctypes.CDLL(None).prctl(2, ctypes.byref(death), 0, 0, 0)
+        report(who="copy", pid=os.getpid(), parent=os.getppid(), leads=os.getsid(0), kept=kept,
+               death=death.value, thread=threading.get_ident() == threading.main_thread().ident)
+        os._exit(7)
+    kept.append(4)
+    report(who="origin", child=child, byte=os.read(waiting, 1).hex(), kept=kept)
+    os._exit(0)
+
+os.close(end_origin)
+statuses = {}
+for _ in range(2):
+    pid, status = os.wait()
+    statuses[pid] = os.waitstatus_to_exitcode(status)
+report(who="parent", pid=parent, statuses=statuses)
+sys.stdout.write(os.read(told, 65536).decode())
+"""
+
+
+@pytest.mark.parametrize("way", ["once", "twice"])
+def test_a_copy_is_a_child_of_its_origins_parent(way: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, way], capture_output=True, text=True, timeout=60, check=True
+    )
+    facts = {record.pop("who"): record for record in map(json.loads, done.stdout.splitlines())}
+    copy, origin, parent = facts["copy"], facts["origin"], facts["parent"]
+    assert origin["byte"] == "01"
+    assert origin["child"] == copy["pid"] == copy["leads"]
+    assert copy["parent"] == parent["pid"]
+    assert copy["death"] == 9
+    assert copy["thread"]
+    assert (origin["kept"], copy["kept"]) == ([1, 2, 3, 4], [1, 2, 3])
+    assert parent["statuses"][str(copy["pid"])] == 7
+    assert len(parent["statuses"]) == 2
+
+
+def test_a_kernel_that_refuses_is_heard() -> None:
+    program = """
+import os, resource
+from compiler_gym.service import worker
+worker._CLONE_NUMBERS = {key: 10**6 for key in worker._CLONE_NUMBERS}
+try:
+    worker.fork_sibling(os.getppid(), 1)
+except OSError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "Function not implemented" in done.stdout

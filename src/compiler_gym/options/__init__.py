@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Options as records: each is declared once, with its type, default, range and help.
 
-``declaring`` is the declaration of a field; ``collecting``, ``limits``, ``packaging``,
-``reading`` and ``searching`` are the records. The command line makes its options from the fields,
-Python passes the record, and a run folder stores
+``declaring`` is the declaration of a field; ``limits`` and ``episodes`` are the records. The
+command line makes its options from the fields, Python passes the record, and a run folder stores
 every field.
 """
 
-from compiler_gym.options.collecting import CollectOptions
 from compiler_gym.options.declaring import (
     ABOVE_0,
     FROM_0,
@@ -22,10 +20,14 @@ from compiler_gym.options.declaring import (
     seconds_in,
     to_plain,
 )
-from compiler_gym.options.limits import Limits
-from compiler_gym.options.packaging import PackageChoice, PackageLimits
-from compiler_gym.options.reading import ArchiveLimits, ReadOptions
-from compiler_gym.options.searching import SearchOptions
+from compiler_gym.options.episodes import CollectOptions, SearchOptions
+from compiler_gym.options.limits import (
+    ArchiveLimits,
+    Limits,
+    PackageChoice,
+    PackageLimits,
+    ReadOptions,
+)
 
 __all__ = [
     "ABOVE_0",

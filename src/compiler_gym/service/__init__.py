@@ -4,9 +4,9 @@
 ``messages`` defines requests and replies, ``transport`` carries them, ``servicer`` answers them
 from a session, ``worker`` is the process that runs the servicer, ``zygote`` forks workers, and
 ``supervisor`` owns the zygotes. ``kept_programs`` lists the programs that zygotes keep loaded for
-resets, and ``limits`` enforces the limits of a worker. Environments use ``connection``: ``client``
-implements it with a process, ``local`` without one, and ``dispatch`` serves several at once.
-``caching`` remembers results, and ``sdk`` is for compilers in other languages.
+resets, and ``limits`` enforces the limits of a worker. Environments use ``connection``, which has a
+session in this process, too: ``client`` implements it with a worker, and ``dispatch`` serves
+several at once. ``caching`` remembers results, and ``foreign`` is for compilers in other languages.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,10 @@ from compiler_gym.errors import (
 )
 from compiler_gym.lazy import door
 from compiler_gym.options import Limits
-from compiler_gym.service.busy_workers import busy_workers
 from compiler_gym.service.client import WorkerConnection, describe_source
-from compiler_gym.service.connection import Connection
-from compiler_gym.service.dispatch import exchange, finish
+from compiler_gym.service.connection import Connection, LocalConnection
+from compiler_gym.service.dispatch import busy_workers, exchange, finish
 from compiler_gym.service.limits import bind_to_parent, run_child
-from compiler_gym.service.local import LocalConnection
 from compiler_gym.service.supervisor import SessionSource, shut_down
 from compiler_gym.service.transport import Channel
 from compiler_gym.session import CompilerSession as CompilationSession

@@ -25,8 +25,8 @@ from compiler_gym.errors import (
     error_from_name,
 )
 from compiler_gym.options import Limits
-from compiler_gym.service.busy_workers import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.checks import read_reply, require_answer
+from compiler_gym.service.dispatch import CLIENT_AWAKE_SECONDS, busy_workers
 from compiler_gym.service.kept_programs import KeptPrograms, OpeningCost, make_key
 from compiler_gym.service.limits import OUT_OF_MEMORY_STATUS, read_processor_seconds
 from compiler_gym.service.messages import (
@@ -48,7 +48,7 @@ from compiler_gym.service.messages import (
 from compiler_gym.service.servicer import describe_session
 from compiler_gym.service.supervisor import SessionSource, ZygoteHandle, last_words, zygote_for
 from compiler_gym.service.transport import Channel, ChannelClosed
-from compiler_gym.service.worker_warnings import give_again
+from compiler_gym.service.worker import give_again
 from compiler_gym.service.zygote import Ended, prepare_session_class
 
 _SPARE_BYTES = 128 << 20

@@ -2,21 +2,33 @@
 """The life of a worker process: read requests and answer them until the owner closes.
 
 A worker is forked from a zygote that has the compiler loaded, or from another worker when an
-environment is forked. It never starts anything by itself.
+environment is forked. It never starts anything by itself. It has no terminal: it collects the
+warnings of its session, the next reply carries them, and the client raises them again.
+
+The copy of a worker is a child of the worker's parent, so it does not depend on its origin: the
+parent, which outlives both, reaps it. The kernel can do this in one step, but only in a
+single-threaded process, because the C library does not take part; otherwise it takes two forks,
+the first of which ends at once so that the second is adopted.
 """
 
+import ctypes
 import errno
+import logging
 import math
 import os
+import platform
 import resource
 import signal
 import socket
+import struct
+import time
+import warnings
 from pathlib import Path
 from time import monotonic, process_time
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from compiler_gym._service import current_core
-from compiler_gym.errors import ServiceOSError, ServiceTransportError
+from compiler_gym.errors import ServiceOSError, ServiceTransportError, warning_from_name
 from compiler_gym.service.limits import (
     OUT_OF_MEMORY_STATUS,
     bind_to_parent,
@@ -38,9 +50,7 @@ from compiler_gym.service.messages import (
     encode,
 )
 from compiler_gym.service.servicer import Servicer, report_failure
-from compiler_gym.service.sibling import fork_sibling
 from compiler_gym.service.transport import Channel, ChannelClosed
-from compiler_gym.service.worker_warnings import WarningCollector
 from compiler_gym.session import CompilerSession
 
 CLOSE_SECONDS = 3
@@ -225,3 +235,131 @@ def _leave_if_poisoned(reply: Failed) -> None:
     """End the process after a failure that may have damaged the compiler's own state."""
     if reply.kind == "CompilerFatalError":
         os._exit(0)
+
+
+_Warning = tuple[str, str]
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+_log = logging.getLogger("compiler_gym.service")
+
+
+class WarningCollector:
+    """Collects the warnings of this process, each text once, until a reply can carry them."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_Warning] = []
+        self._given: set[_Warning] = set()
+
+    def install(self) -> None:
+        """Collect warnings from now on, regardless of the warning filters of the owner."""
+        warnings.simplefilter("default")
+        warnings.showwarning = self._take
+
+    def load(self, reply: Reply) -> None:
+        """Attach pending warnings to `reply`, if it is of a kind that carries them."""
+        if self._waiting and isinstance(reply, (Started, Stepped)):
+            reply.warnings, self._waiting = self._waiting, []
+
+    def _take(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        warning = (category.__name__, str(message))
+        if warning not in self._given:
+            self._given.add(warning)
+            self._waiting.append(warning)
+
+
+def give_again(collected: list[_Warning]) -> None:
+    """Raise each warning in the user's process; texts with a log level are logged."""
+    for name, text in collected:
+        if name in _LEVELS:
+            _log.log(_LEVELS[name], text)
+        else:
+            warnings.warn(warning_from_name(name, text), stacklevel=2)
+
+
+_CLONE_PARENT = 0x8000
+_CLONE_NUMBERS = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
+"""The number of the system call; all other arguments are zero, so their order does not matter."""
+_PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock, as a fork must
+_libc.syscall.restype = ctypes.c_long
+_PID = struct.Struct("<q")
+_PAUSE = 0.0002
+
+
+def fork_sibling(parent: int, ready: int) -> int:
+    """Return the process id of the copy, or 0 in the copy.
+
+    `parent` must be this process's parent and adopt orphans among its descendants. The copy
+    leads a new session and ends with `parent`; once both are set up it writes a byte to the
+    descriptor `ready`. Raises `OSError` if the kernel refuses. A copy whose parent has ended
+    meanwhile ends too.
+    """
+    number = _CLONE_NUMBERS.get(platform.machine())
+    if number is None or len(os.listdir("/proc/self/task")) > 1:
+        return _fork_twice(parent, ready)
+    return _clone(number, parent, ready)
+
+
+def _clone(number: int, parent: int, ready: int) -> int:
+    python = ctypes.pythonapi
+    python.PyOS_BeforeFork()
+    child = _libc.syscall(number, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+    if child == 0:
+        _stand_alone(parent, ready)  # first, because our origin waits for it
+        python.PyOS_AfterFork_Child()
+        return 0
+    error = ctypes.get_errno()
+    python.PyOS_AfterFork_Parent()
+    if child < 0:
+        raise OSError(error, os.strerror(error))
+    return child
+
+
+def _fork_twice(parent: int, ready: int) -> int:
+    reader, writer = os.pipe()
+    try:
+        middle = os.fork()
+        if middle == 0:
+            first = os.getpid()
+            child = _fork_or_leave(writer)
+            if child == 0:
+                os.close(reader)
+                os.close(writer)
+                reader = writer = -1
+                while os.getppid() == first:  # it is about to end, and then we are adopted
+                    time.sleep(_PAUSE)
+                _stand_alone(parent, ready)
+                return 0
+            os.write(writer, _PID.pack(child))
+            os._exit(0)
+        os.waitpid(middle, 0)
+        (child,) = _PID.unpack(os.read(reader, _PID.size))
+    finally:
+        for descriptor in (reader, writer):
+            if descriptor >= 0:
+                os.close(descriptor)
+    if child < 0:
+        raise OSError(-child, os.strerror(-child))
+    return child
+
+
+def _fork_or_leave(writer: int) -> int:
+    try:
+        return os.fork()
+    except OSError as error:
+        os.write(writer, _PID.pack(-(error.errno or 1)))
+        os._exit(0)
+
+
+def _stand_alone(parent: int, ready: int) -> None:
+    _libc.setsid()
+    # Only once it is the parent's child: the end of another parent would kill it.
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+    os.write(ready, b"\x01")

@@ -55,9 +55,6 @@ def test_a_full_disk_is_distinguished_from_our_own_errors() -> None:
         raise DownloadFailed("not there")
 
 
-# SPDX-License-Identifier: MIT
-
-
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -107,9 +104,6 @@ def test_each_that_refuses_is_named_at_once(closed: str) -> None:
 
 def test_an_address_that_names_no_host_is_for_the_transfer(closed: str) -> None:
     assert unreachable([closed, "file:///nowhere"]) == []
-
-
-# SPDX-License-Identifier: MIT
 
 
 DATA = bytes(range(256)) * 4000

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym.service.caching import CacheStatistics, TranspositionCache
-from compiler_gym.service.caching.memory import Transition
+from compiler_gym.service.caching.states import Transition
 from compiler_gym.testing import FakeEnv
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from compiler_gym.service.caching.disk import Disk
-from compiler_gym.service.caching.memory import Memory, Transition
+from compiler_gym.service.caching.states import Disk, Memory, Transition
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from compiler_gym.errors import ServiceIsClosed
 from compiler_gym.service import Channel, Connection
 from compiler_gym.service.caching.cache import TranspositionCache
 from compiler_gym.service.caching.lazy_session import LazySession, Work
-from compiler_gym.service.caching.memory import Transition
+from compiler_gym.service.caching.states import Transition
 from compiler_gym.service.messages import (
     Failed,
     Parameter,

@@ -13,9 +13,6 @@ from compiler_gym.cli.kit.serving import Gate, Guard, choose_status
 from compiler_gym.cli.kit.serving.guard import MOST_BODY_BYTES
 from compiler_gym.errors import ExplorerError, UnknownNameError
 
-# SPDX-License-Identifier: MIT
-
-
 guard = Guard("token", ["192.0.2.7", "2001:db8::1"])
 
 
@@ -97,9 +94,6 @@ def test_a_token_is_compared_whole() -> None:
             guard.check_token(headers, in_query)
 
 
-# SPDX-License-Identifier: MIT
-
-
 @pytest.mark.parametrize(
     ("error", "status"),
     [
@@ -116,9 +110,6 @@ def test_a_token_is_compared_whole() -> None:
 )
 def test_the_status_says_whose_fault_it_is(error: Exception, status: int) -> None:
     assert choose_status(error) == status
-
-
-# SPDX-License-Identifier: MIT
 
 
 class Application:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A file is shared, bounded, and never in the way."""
+"""Known states are found again in memory and in a file that processes share."""
 
 import gc
 import multiprocessing
@@ -15,8 +15,48 @@ import pytest
 
 from compiler_gym.errors import CacheError
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.service.caching.disk import Disk
-from compiler_gym.service.caching.memory import Transition
+from compiler_gym.service.caching.states import Disk, Memory, Transition, estimate_size
+
+FIRST_STEP = Transition(b"2", False, False)
+
+
+def test_stored_transitions_are_found() -> None:
+    memory = Memory(1 << 20)
+    memory.add_transition(b"1", 7, FIRST_STEP)
+    memory.add_observation(b"1", "Size", 12)
+    assert memory.transition(b"1", 7) == FIRST_STEP
+    assert memory.transition(b"1", 8) is None
+    assert memory.transition(b"2", 7) is None
+    assert memory.observations(b"1") == {"Size": 12}
+    assert memory.observations(b"2") == {}
+
+
+def test_the_least_recently_used_entry_is_evicted() -> None:
+    memory = Memory(4000)
+    for number in range(50):
+        memory.add_transition(bytes([number]), 0, FIRST_STEP)
+        memory.transition(bytes([0]), 0)
+        assert memory.size <= 4000
+    assert memory.transition(bytes([0]), 0) == FIRST_STEP
+    assert memory.transition(bytes([49]), 0) == FIRST_STEP
+    assert memory.transition(bytes([1]), 0) is None
+    assert 1 < len(memory) < 10
+
+
+def test_a_large_observation_counts_with_its_size() -> None:
+    memory = Memory(10_000)
+    memory.add_observation(b"1", "Ir", "x" * 9000)
+    memory.add_observation(b"2", "Ir", "x" * 9000)
+    assert memory.observations(b"1") == {}
+    memory.add_observation(b"3", "Ir", "x" * 20_000)
+    assert len(memory) == 0
+    assert memory.size == 0
+
+
+def test_nested_values_have_a_size() -> None:
+    assert estimate_size({"a": ["x" * 500]}) > 500
+    assert estimate_size((1, 2)) > estimate_size(1)
+
 
 STEP = Transition(b"2", True, False)
 
@@ -61,7 +101,7 @@ def test_processes_write_at_the_same_time(tmp_path: Path) -> None:
 _FORK = """
 import os, sys
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.service.caching.memory import Transition
+from compiler_gym.service.caching.states import Transition
 
 cache = TranspositionCache(sys.argv[1])
 of_the_parent = cache._disk._open()
