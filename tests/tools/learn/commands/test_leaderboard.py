@@ -58,3 +58,6 @@ def test_a_missing_name_is_named(cli: Run) -> None:
     ran = cli("leaderboard", "table", "--root", "missing")
     assert ran.status == 2
     assert "no submissions in the folder missing" in ran.errors
+    ran = cli("leaderboard", "verify", "--rerun")
+    assert ran.status == 2
+    assert "run the policy again" in ran.errors

@@ -125,6 +125,7 @@ def verify(
     rungs: Annotated[
         str, typer.Option(help="Checks for each episode, separated by commas.")
     ] = "verify,run",
+    rerun: Annotated[bool, typer.Option("--rerun", hidden=True, help="Removed.")] = False,
     sandbox: SandboxName = None,
     root: Root = ROOT,
 ) -> None:
@@ -132,9 +133,15 @@ def verify(
 
     A replay cannot check times and numbers of compilations: those stay claims.
     """
+    from compiler_gym.errors import InvalidParameterError
     from compiler_gym.tools.learn.leaderboard import find_submissions, read_submission
     from compiler_gym.tools.learn.leaderboard import verify as verify_submission
 
+    if rerun:
+        raise InvalidParameterError(
+            "verify only replays, and --rerun was removed; to check times, run the policy again: "
+            "compiler-gym leaderboard run TASK POLICY"
+        )
     names = tuple(rung.strip() for rung in rungs.split(",") if rung.strip())
     submissions = map(read_submission, folders) if folders else find_submissions(root)
     columns = ("Submission", "Task", "Programs", "Errors", "")
