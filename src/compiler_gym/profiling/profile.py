@@ -181,7 +181,14 @@ def to_speedscope(profile: Profile) -> str:
         at = max(at, span.began or 0)
         write(span, at, at + span.nanoseconds)
         at += span.nanoseconds
-    document = {
+    document = _speedscope_document(profile, frames, events, max(at, profile.nanoseconds))
+    return json.dumps(document, separators=(",", ":")) + "\n"
+
+
+def _speedscope_document(
+    profile: Profile, frames: Iterable[tuple[str, str]], events: list[dict[str, Any]], end: int
+) -> dict[str, Any]:
+    return {
         "$schema": _SPEEDSCOPE_SCHEMA,
         "name": profile.benchmark,
         "activeProfileIndex": 0,
@@ -193,12 +200,11 @@ def to_speedscope(profile: Profile) -> str:
                 "name": profile.benchmark,
                 "unit": "nanoseconds",
                 "startValue": 0,
-                "endValue": max(at, profile.nanoseconds),
+                "endValue": end,
                 "events": events,
             }
         ],
     }
-    return json.dumps(document, separators=(",", ":")) + "\n"
 
 
 def to_folded(profile: Profile) -> str:

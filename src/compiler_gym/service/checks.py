@@ -168,48 +168,21 @@ def _faults_of_names(kind: str, names: Sequence[str]) -> Iterator[str]:
 
 def _faults_of_space(spec: session.SpaceSpec, depth: int = 1) -> Iterator[str]:
     parts: Sequence[session.SpaceSpec] = ()
-    is_good = True
     match spec:
-        case session.DiscreteSpec(n, start):
-            is_good = 0 < n < _LARGEST and -_LARGEST <= start <= _LARGEST - n
         case session.NamedDiscreteSpec(items):
-            is_good = bool(items)
             yield from _faults_of_names("actions", items)
         case session.CommandlineSpec(items):
-            is_good = bool(items)
             yield from _faults_of_names("actions", [item.name for item in items])
-        case session.MultiDiscreteSpec(nvec, described):
-            is_good = len(described) in (0, len(nvec)) and all(0 < n < _LARGEST for n in nvec)
-            is_good = is_good and len(nvec) > 0
-        case session.MultiBinarySpec(n) | session.PermutationSpec(n):
-            is_good = 0 < n <= _MOST_NUMBERS
-        case session.BoxSpec(low, high, shape, dtype):
-            is_good = (
-                dtype in _DTYPES
-                and len(shape) <= _DEEPEST
-                and all(-1 <= axis <= _MOST_NUMBERS for axis in shape)
-                and math.prod(shape) <= _MOST_NUMBERS
-                and low <= high
-                and _fits(spec)
-            )
-        case session.ScalarSpec(low, high, dtype):
-            is_good = dtype in _SCALARS and _is_range(low, high)
-        case session.TextSpec(low, high):
-            is_good = low >= 0 and _is_range(low, high)
-        case session.SequenceSpec(dtype, shortest, longest, low, high):
-            is_good = dtype in _SCALARS | {"bytes", "str"} and _is_range(low, high)
-            is_good = is_good and shortest >= 0 and _is_range(shortest, longest)
-            is_good = is_good and (dtype != "str" or low is high is None)
         case session.DictSpec(items):
             parts = list(items.values())
             yield from _faults_of_names("parts", list(items))
         case session.TupleSpec(items):
             parts = items
-        case session.SpaceSequenceSpec(part, low, high):
-            is_good, parts = low >= 0 and _is_range(low, high), (part,)
+        case session.SpaceSequenceSpec(part):
+            parts = (part,)
         case _:
             pass
-    if not is_good:
+    if not _is_valid(spec):
         text = repr(spec)
         yield f"invalid space {text[:200] + '...' if len(text) > 200 else text}"
     if parts and depth >= _DEEPEST:
@@ -217,6 +190,34 @@ def _faults_of_space(spec: session.SpaceSpec, depth: int = 1) -> Iterator[str]:
     else:
         for part in parts:
             yield from _faults_of_space(part, depth + 1)
+
+
+def _is_valid(spec: session.SpaceSpec) -> bool:
+    """Return whether the numbers of a space are consistent and not too large."""
+    match spec:
+        case session.DiscreteSpec(n, start):
+            return 0 < n < _LARGEST and -_LARGEST <= start <= _LARGEST - n
+        case session.NamedDiscreteSpec(items) | session.CommandlineSpec(items):
+            return bool(items)
+        case session.MultiDiscreteSpec(nvec, described):
+            fits = len(described) in (0, len(nvec)) and len(nvec) > 0
+            return fits and all(0 < n < _LARGEST for n in nvec)
+        case session.MultiBinarySpec(n) | session.PermutationSpec(n):
+            return 0 < n <= _MOST_NUMBERS
+        case session.BoxSpec(low, high, shape, dtype):
+            fits = dtype in _DTYPES and len(shape) <= _DEEPEST
+            fits = fits and all(-1 <= axis <= _MOST_NUMBERS for axis in shape)
+            return fits and math.prod(shape) <= _MOST_NUMBERS and low <= high and _fits(spec)
+        case session.ScalarSpec(low, high, dtype):
+            return dtype in _SCALARS and _is_range(low, high)
+        case session.TextSpec(low, high) | session.SpaceSequenceSpec(_, low, high):
+            return low >= 0 and _is_range(low, high)
+        case session.SequenceSpec(dtype, shortest, longest, low, high):
+            fits = dtype in _SCALARS | {"bytes", "str"} and _is_range(low, high)
+            fits = fits and shortest >= 0 and _is_range(shortest, longest)
+            return fits and (dtype != "str" or low is high is None)
+        case _:
+            return True
 
 
 def _is_range(low: float | None, high: float | None) -> bool:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -196,11 +196,9 @@ def download_file(
     with hold(path):
         if sha256 is not None and path.is_file() and hash_file(path) == sha256:
             return path
-        if report is not None:
-            _fetch_any(addresses, path, sha256, options or DownloadOptions(), report)
-        else:
-            with transfer_bar(f"Downloading {_basename(addresses)}") as bar:
-                _fetch_any(addresses, path, sha256, options or DownloadOptions(), bar)
+        bar = transfer_bar(f"Downloading {_basename(addresses)}")
+        with nullcontext(report) if report else bar as report_progress:
+            _fetch_any(addresses, path, sha256, options or DownloadOptions(), report_progress)
     return path
 
 
