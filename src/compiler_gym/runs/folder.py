@@ -99,11 +99,8 @@ class RunFolder:
         until it is closed.
         """
         folder = Path(path)
-        requested = {
-            "kind": kind,
-            "config": _json_document(dict(config)),
-            "seeds": dict(seeds or {}),
-        }
+        settings = _json_document(dict(config))
+        requested = {"kind": kind, "config": settings, "seeds": dict(seeds or {})}
         file = folder / "run.json"
         try:
             with make_folder(folder), ExitStack() as undone:

@@ -115,56 +115,42 @@ def collect(
     }
     seeds = {"collection": options.seed}
     with RunFolder.open(folder, "collection", config, seeds=seeds, may_change=_MAY_CHANGE) as run:
-        _Filling(run, options, watch).fill()
+        _fill(run, options, watch)
         return summarise_collection(folder)
 
 
-class _Filling:
-    """A writer of the missing shards."""
+def _fill(
+    run: RunFolder, options: CollectOptions, watch: Callable[[CollectionProgress], None]
+) -> None:
+    """Write the missing shards, and record the digest of each."""
+    folder, started = run.path / SHARDS, time.monotonic()
+    folder.mkdir(exist_ok=True)
+    remove_left(folder, ".*.partial")
+    steps = Counter[int]()
 
-    def __init__(
-        self, run: RunFolder, options: CollectOptions, watch: Callable[[CollectionProgress], None]
-    ) -> None:
-        self._run = run
-        self._options = options
-        self._watch = watch
-        self._folder = run.path / SHARDS
-        self._steps: Counter[int] = Counter()
-        self._started = time.monotonic()
+    def note(shard: int) -> None:
+        path = name_shard_file(folder, shard)
+        size = describe(path)
+        entry = run.find_result(path.name)
+        if entry is None or entry["bytes"] != size.bytes:
+            run.record(path.name, {**asdict(size), "sha256": hash_file(path)})
+        steps[shard] = size.transitions + sum(size.failures.values())
 
-    def fill(self) -> None:
-        """Write the missing shards, each with its line in the manifest."""
-        options, folder = self._options, self._folder
-        folder.mkdir(exist_ok=True)
-        remove_left(folder, ".*.partial")
-        missing: list[int] = []
-        for shard in range(options.shards):
-            if name_shard_file(folder, shard).is_file():
-                self._note(shard)
-            else:
-                missing.append(shard)
-        before = self._steps.total()
+    def tick(shard: int, count: int) -> None:
+        steps[shard] = count
+        total, seconds = steps.total(), time.monotonic() - started
+        watch(CollectionProgress(total, options.steps, seconds, total - before))
 
-        def tick(shard: int, steps: int) -> None:
-            self._steps[shard] = steps
-            total, seconds = self._steps.total(), time.monotonic() - self._started
-            self._watch(CollectionProgress(total, options.steps, seconds, total - before))
-
-        if not missing:
-            return
+    shards = range(options.shards)
+    missing = [shard for shard in shards if not name_shard_file(folder, shard).is_file()]
+    for shard in sorted({*shards} - {*missing}):
+        note(shard)
+    before = steps.total()
+    if missing:
         with closing(engine_for(options, len(missing))(options, missing, folder, tick)) as written:
             for shard in written:
-                self._note(shard)
-                tick(shard, self._steps[shard])
-
-    def _note(self, shard: int) -> None:
-        """Record the digest of a shard, if it is missing or stale."""
-        path = name_shard_file(self._folder, shard)
-        size = describe(path)
-        entry = self._run.find_result(path.name)
-        if entry is None or entry["bytes"] != size.bytes:
-            self._run.record(path.name, {**asdict(size), "sha256": hash_file(path)})
-        self._steps[shard] = size.transitions + sum(size.failures.values())
+                note(shard)
+                tick(shard, steps[shard])
 
 
 def read_options(folder: str | Path) -> CollectOptions:

@@ -164,15 +164,12 @@ class Collection:
             )
         names = self._check_columns(columns)
         shards = list(self.shards)
-        if seed is None:
-            parts = (
-                self._select(g, names) for p in shards[index::count] for g in self._row_groups(p)
-            )
-            return _cut_into(parts, batch_size)
-        np.random.default_rng([seed, epoch]).shuffle(shards)  # type: ignore[arg-type]  # a list
+        if seed is not None:
+            np.random.default_rng([seed, epoch]).shuffle(shards)  # type: ignore[arg-type]  # a list
         parts = (self._select(g, names) for p in shards[index::count] for g in self._row_groups(p))
-        generator = np.random.default_rng([seed, epoch, index])
-        return _cut_into(_mix_rows(parts, buffer, generator), batch_size)
+        if seed is not None:
+            parts = _mix_rows(parts, buffer, np.random.default_rng([seed, epoch, index]))
+        return _cut_into(parts, batch_size)
 
     def verify(self, sample: int = 20, *, seed: int = 0) -> list[ReplayDifference]:
         """Replay `sample` random episodes and return the differences.
