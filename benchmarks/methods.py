@@ -36,7 +36,7 @@ from compiler_gym.runs import RunFolder
 from compiler_gym.search import Budget, run_search, starting_sequences
 from compiler_gym.statistics import bootstrap_interval
 from compiler_gym.tools.tune import policy_named
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, explain_problem
+from compiler_gym.tools.tune.llvm.plugin import PLUGIN, explain_problem
 from compiler_gym_agents.llvm.compiler_r1 import CompilerR1
 
 __all__ = [

@@ -31,6 +31,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from compiler_gym.builds import CompilerCommand, measure_sizes, measure_unwinding
 from compiler_gym.datasets import MeasuredRuns, PackageTest, RunSpec
@@ -41,7 +42,8 @@ from compiler_gym.sandbox import RootedPlace, RunLimits, run_rooted
 from compiler_gym.statistics import geometric_interval
 from compiler_gym.tools.tune import BinaryPlan, policy_named
 from compiler_gym.tools.tune.builds import Binary, Input, Unit, run_command
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, PLUGIN_VARIABLE, without_plugin
+from compiler_gym.tools.tune.llvm.plugin import PLUGIN, PLUGIN_VARIABLE, without_plugin
+from compiler_gym.tools.tune.llvm.plugin import SETTINGS as PLUGIN_SETTINGS
 from compiler_gym_corpus.llvm.learning import FAIR, PLAIN, Bench, list_programs, open_corpus
 from compiler_gym_corpus.llvm.packages import unit_compiler
 from compiler_gym_corpus.packages import (
@@ -58,8 +60,8 @@ __all__ = ["Case", "Row", "cases", "compare", "measure"]
 PACKED = "-Wl,-z,pack-relative-relocs"
 RULES_ONLY, CHOICE_ONLY = "rules only", "choice only"
 SETTINGS = {
-    RULES_ONLY: "COMPILER_GYM_SIZE=effort=0",
-    CHOICE_ONLY: "COMPILER_GYM_SIZE=rules=frame+stores+simple+unprepared",
+    RULES_ONLY: "effort=0",
+    CHOICE_ONLY: "rules=frame+stores+simple+unprepared",
 }
 """How the plug-in is asked for one of its parts."""
 TIMED = ("rival, packed", "policy, packed", "plug-in, packed")
@@ -226,7 +228,8 @@ def plans(case: Case, parts: Sequence[str]) -> dict[str, BinaryPlan]:
             **{f"{name}, packed": _packed(methods[name]) for name in ("rival", "policy")},
         }
     for part in parts:
-        methods[f"plug-in, {part}"] = replace(both, linker=(*both.linker, SETTINGS.get(part, part)))
+        own = () if part in SETTINGS else (part,)
+        methods[f"plug-in, {part}"] = replace(both, linker=(*both.linker, *own))
     packed = {f"{name}, packed": _packed(methods[name]) for name in ("rival", "policy", "plug-in")}
     return {**methods, **packed}
 
@@ -252,10 +255,12 @@ def measure(
             row = replace(
                 empty, method=method, plan=plan.name, plugin=plugin if plan.plugin else ""
             )
+            part = SETTINGS.get(method.removeprefix("plug-in, "))
             try:
-                linked, compiling, first = bench.build(plan)
-                is_short = first < _SHORT and method in TIMED
-                second = bench.build(plan)[2] if is_short else first
+                with patch.dict(os.environ, {} if part is None else {PLUGIN_SETTINGS: part}):
+                    linked, compiling, first = bench.build(plan)
+                    is_short = first < _SHORT and method in TIMED
+                    second = bench.build(plan)[2] if is_short else first
                 yield _measured(row, linked, compiling, min(first, second))
                 shutil.copy(linked, keep / _file_name(method))
             except ProjectError as error:

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler_gym.tools.tune.llvm.size_plugin import find_rewrite, read_counts
+from compiler_gym.tools.tune.llvm.rewrites import find_rewrite, read_counts
 from scripts.assembly_programs import write_program
 
 __all__ = ["VARIANTS", "Case", "link", "run"]

@@ -16,10 +16,10 @@ from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, find_binaries, record_build
-from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
+from compiler_gym.tools.tune.llvm.flags import FOLDING
+from compiler_gym.tools.tune.llvm.linker import Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
-from compiler_gym.tools.tune.llvm.making import LlvmMaker
-from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
+from compiler_gym.tools.tune.llvm.program import LlvmMaker, Whole, make_whole
 from scripts.projects.measuring import sizes
 from scripts.projects.table import Project
 

@@ -130,10 +130,6 @@ ALLOWED = {
         },
         "what drivers of several compilers are told",
     ),
-    "tools/tune/layout.py": (
-        {"-fno-asynchronous-unwind-tables", "-fno-exceptions"},
-        "what drivers of several compilers are told",
-    ),
     "wrappers/layers.py": ({"Marks"}, "another thing of the same name"),
     "wrappers/rewards.py": ({"Runtime"}, DOCUMENTED),
     "wrappers/wrapper.py": ({"Marks"}, "another thing of the same name"),

@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks import methods
 from benchmarks.methods import Job, Method, Size
-from compiler_gym.tools.tune.llvm.size_plugin import explain_problem
+from compiler_gym.tools.tune.llvm.plugin import explain_problem
 
 DATA: dict[str, Any] = json.loads(methods.DATA.read_text("utf-8"))
 TINY = Size(

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from compiler_gym.search.minimise import Minimiser, Shrinking
+from compiler_gym.search.minimise import Minimiser
 from compiler_gym.search.tree import Node, Walk
 
 
@@ -48,14 +48,3 @@ def test_a_shorter_sequence_may_earn_more_but_never_less() -> None:
     node = minimised((2, 1, 3), earn)
     assert node.actions() == (1,)
     assert node.reward == 1.0
-
-
-def test_failures_widen_the_batch_and_a_success_narrows_it() -> None:
-    shrinking = Shrinking("abcd")
-    widths: list[int] = []
-    while batch := shrinking.ask():
-        widths.append(len(batch))
-        good = next((i for i, items in enumerate(batch) if {"a", "d"} <= set(items)), None)
-        shrinking.tell(len(batch) if good is None else good, None if good is None else batch[good])
-    assert "".join(shrinking.items) == "ad"
-    assert widths == [1, 1, 4, 1, 1, 2]

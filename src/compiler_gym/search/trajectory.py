@@ -18,7 +18,7 @@ from typing import Any
 
 from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import InvalidParameterError, MinimizationError, SessionNotFound
-from compiler_gym.search.minimise import Shrinking
+from compiler_gym.search.shrinking import shrink
 
 __all__ = [
     "Hypothesis",
@@ -77,15 +77,8 @@ def minimize_trajectory_iteratively(
     trial = _Trial(env, hypothesis, flakiness)
     if not trial.begin():
         return
-    shrinking = Shrinking(trial.best)
-    while batch := shrinking.ask():
-        for failed, actions in enumerate(batch):
-            if trial.holds(actions):
-                yield env
-                shrinking.tell(failed, actions)
-                break
-        else:
-            shrinking.tell(len(batch))
+    for _ in shrink(trial.best, trial.holds):
+        yield env
     trial.finish()
     yield env
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.tools.tune import BinaryPlan
-from compiler_gym.tools.tune.llvm.linking import FRAMES, LEAVES
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN
+from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES
+from compiler_gym.tools.tune.llvm.plugin import PLUGIN
 from tests.native.driver.conftest import Make
 from tests.native.driver.trees import DRIVER, IMPOSSIBLE, LARGE, POLICY, RECIPE, SMALL, Tree
 from tests.tools.tune.llvm.conftest import needs_lld

@@ -10,7 +10,7 @@ import pytest
 
 from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.tools.tune.commands.cc import describe_recipe
-from compiler_gym.tools.tune.llvm.size_plugin import find_linker
+from compiler_gym.tools.tune.llvm.plugin import find_linker
 from tests.native.driver.trees import DRIVER, POLICY, RECIPE, SMALL, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 

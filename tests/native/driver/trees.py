@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.tools.tune import BinaryPlan, policy_named, recipe_named
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN
+from compiler_gym.tools.tune.llvm.plugin import PLUGIN
 
 POLICY, RECIPE = "--policy size", "--recipe small"
 PLAIN = "clang-22 -Oz -flto -ffat-lto-objects -fno-addrsig -fuse-ld=lld -Wl,-z,nostart-stop-gc"

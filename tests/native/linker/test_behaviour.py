@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, find_plugin
+from compiler_gym.tools.tune.llvm.plugin import explain_problem, find_plugin
 from tests.native.conftest import need
 
 pytestmark = [

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.tools.tune.llvm.size_plugin import explain_problem, find_plugin, read_counts
+from compiler_gym.tools.tune.llvm.plugin import explain_problem, find_plugin
+from compiler_gym.tools.tune.llvm.rewrites import read_counts
 from tests.native.conftest import need
 from tests.native.linker.random_code import Code, RandomCode
 

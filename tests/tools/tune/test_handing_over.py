@@ -33,7 +33,7 @@ def handed_over(folder: Path) -> tuple[Path, list[Result]]:
     binary = Binary("a/tool", folder / "a/tool", command, (), folder)
     plan = BinaryPlan("a/tool", "simple", profile=str(profile))
     found = Found(plan, made, {}, 0, 1)
-    result = Result(found, binary, {}, ())
+    result = Result(found, binary, {})
     request = Request(("make",), folder, folder / "out")
     told = HandOver(request, Scripted(), lambda text: None).write([result])
     return folder / "out", told

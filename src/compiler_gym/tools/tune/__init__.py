@@ -7,7 +7,7 @@ that each compiler implements, in ``llvm``. ``allowance`` limits time or compila
 ``journal`` stores every measurement so that an interrupted search can resume, and ``measuring``
 runs the user's commands. ``plan`` stores the decisions in a file, ``reading`` refuses plans that no
 tuner can have made, and ``recipes`` are the plans that we ship. ``size_search`` searches a
-compiler's decisions, ``layout`` lists linker options, and ``explaining`` measures the gain from
+compiler's decisions, ``explaining`` measures the gain from
 each decision. ``summary`` holds the results, ``report`` and ``page`` write them with the templates
 of ``html``, and ``difference`` compares two tunings. ``builds`` finds the binaries and sources of a
 build.
@@ -27,17 +27,7 @@ if TYPE_CHECKING:
     )
     from compiler_gym.tools.tune.goal import Goal, Measure, columns
     from compiler_gym.tools.tune.handing_over import Result
-    from compiler_gym.tools.tune.job import TuningJob, TuningWatcher
-    from compiler_gym.tools.tune.layout import (
-        FILE_MEANINGS,
-        LAYOUT,
-        NO_UNWINDING,
-        PACKED,
-        can_pack,
-        choose_layout,
-        choose_unwinding,
-        is_requested,
-    )
+    from compiler_gym.tools.tune.job import TuningJob
     from compiler_gym.tools.tune.plan import (
         PLAN_FILE,
         BinaryPlan,
@@ -47,6 +37,7 @@ if TYPE_CHECKING:
         list_sources,
         write_plan,
     )
+    from compiler_gym.tools.tune.project import TuningWatcher
     from compiler_gym.tools.tune.reading import (
         read_plan,
         require_among,
@@ -82,6 +73,7 @@ if TYPE_CHECKING:
         share,
     )
     from compiler_gym.tools.tune.tuner import (
+        Build,
         Found,
         FunctionSize,
         Tuner,
@@ -91,16 +83,13 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "FILE_MEANINGS",
     "JOURNAL",
-    "LAYOUT",
-    "NO_UNWINDING",
-    "PACKED",
     "PLAN_FILE",
     "Allowance",
     "BinaryDifference",
     "BinaryPlan",
     "BinarySummary",
+    "Build",
     "BuildPlan",
     "Found",
     "FunctionSize",
@@ -128,13 +117,9 @@ __all__ = [
     "TuningWatcher",
     "Work",
     "apply_plan",
-    "can_pack",
-    "choose_layout",
-    "choose_unwinding",
     "columns",
     "compare_plans",
     "driver_facts",
-    "is_requested",
     "list_changed_sources",
     "list_shipped_recipes",
     "list_sources",

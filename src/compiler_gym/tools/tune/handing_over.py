@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym.builds import read_code
@@ -94,10 +94,16 @@ class Result:
     binary: Binary
     sizes: Mapping[str, Mapping[str, int]]
     """The sizes of every rival and of the tuned build, in bytes."""
-    taken_back: tuple[str, ...]
-    """Decisions that were reverted because a test failed with them."""
-    speed: Mapping[str, float] = field(default_factory=dict[str, float])
-    """``speedup``, ``low`` and ``high`` against the baseline, if there was a run."""
+
+    @property
+    def taken_back(self) -> tuple[str, ...]:
+        """Decisions that were reverted because a test failed with them."""
+        return self.found.taken_back
+
+    @property
+    def speed(self) -> Mapping[str, float]:
+        """``speedup``, ``low`` and ``high`` against the baseline, if there was a run."""
+        return self.found.speed
 
     def with_note(self, note: str) -> "Result":
         """Return the result with one more remark for the user."""

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from compiler_gym.builds import read_interface
 from compiler_gym.errors import ProjectError
+from compiler_gym.search import smallest_failing
 from compiler_gym.tools.tune.plan import BinaryPlan
 from compiler_gym.tools.tune.runs import RunOutcome, put
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
@@ -61,26 +62,27 @@ class Proof:
     tree: Path
     says: Callable[[str], None]
 
-    def proven(self, found: Found) -> tuple[Found, tuple[str, ...]]:
-        """Return `found` without its failing decisions, and the names of these.
+    def prove(self, found: Found) -> Found:
+        """Return `found` without its failing decisions.
 
         If the remaining plan is not smaller than the baseline, return the baseline. Raises
         `ProjectError` if the binary fails even without any decision.
         """
         if self.is_well(found.path):
-            return found, ()
+            return found
         self.says("a test fails: looking for the decision that causes it")
         plan, reverted = self._keep_passing(found)
         path = self._make(plan)
         fair = list(found.rivals.values())[-1]
         is_not_smaller = self._size(path) >= self._size(fair)
+        found = replace(found, gains={}, taken_back=reverted)
         if not (self.subject.goal.counts_bytes and is_not_smaller) or found.rival_plan is None:
-            return replace(found, plan=plan, path=path, gains={}), reverted
+            return replace(found, plan=plan, path=path)
         if self.is_well(fair):
-            return replace(found, plan=found.rival_plan, path=fair, gains={}), reverted
+            return replace(found, plan=found.rival_plan, path=fair)
         name = list(found.rivals)[-1]
         notes = (*found.notes, f"{name} is smaller, but fails the same tests")
-        return replace(found, plan=plan, path=path, gains={}, notes=notes), reverted
+        return replace(found, plan=plan, path=path, notes=notes)
 
     def is_well(self, path: Path) -> bool:
         """Return whether the binary at `path` has the original's interface, and passes the run and
@@ -139,13 +141,10 @@ class Proof:
     ) -> tuple[BinaryPlan, tuple[str, ...]]:
         """Return `plan` without its first failing pass, or `without`, which has no passes."""
         steps = self.tuner.steps(plan)
-        passing, failing = 0, len(steps)
-        while failing - passing > 1:
-            middle = (passing + failing) // 2
-            if self._passes(self.tuner.with_steps(plan, steps[:middle])):
-                passing = middle
-            else:
-                failing = middle
+        failing = 1 + smallest_failing(
+            len(steps) - 1,
+            lambda last: not self._passes(self.tuner.with_steps(plan, steps[: last + 1])),
+        )
         if not steps or not self._passes(self.tuner.with_steps(plan, ())):
             return without, (_PASSES,)
         name = f"pass {failing} of {len(steps)}: {steps[failing - 1]}"

@@ -9,7 +9,7 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from compiler_gym.errors import InvalidParameterError
+from compiler_gym.errors import InvalidParameterError, ProjectError
 from compiler_gym.options import (
     WHOLE_ABOVE_0,
     WHOLE_FROM_0,
@@ -159,3 +159,18 @@ class Request:
     def decides(self) -> dict[str, object]:
         """Return the options that must not change when a run is resumed, as JSON values."""
         return {n: v for n, v in to_plain(self).items() if not list_options(self)[n].may_change}
+
+    def require_measurable(self) -> None:
+        """Raise `ProjectError` if an option does not fit the goal."""
+        if self.run is None and not self.goal.counts_bytes:
+            raise ProjectError(
+                f"--goal {self.goal} needs a command to measure: add one such as --run "
+                "'./bench input'"
+            )
+        for name in ("train", "profile"):
+            if getattr(self, name) is not None and self.goal.counts_bytes:
+                raise ProjectError(f"--{name} works only with --goal speed: omit --{name}")
+        if self.max_slowdown is not None and self.goal is Goal.SPEED:
+            raise ProjectError("--max-slowdown works only with --goal size: omit --max-slowdown")
+        if self.profile is not None and not Path(self.profile).is_file():
+            raise ProjectError(f"no profile at {self.profile}: give a file")

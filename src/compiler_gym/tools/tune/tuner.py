@@ -67,6 +67,15 @@ class TuningSubject:
 
 
 @dataclass(frozen=True, slots=True)
+class Build:
+    """A build with its plan."""
+
+    plan: BinaryPlan
+    path: Path
+    """The stripped binary."""
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionSize:
     """The sizes of one function in the baseline and in the tuned build."""
 
@@ -106,6 +115,8 @@ class Found:
     """The meaning of each decision, and of each pass of the plan as ``pass STEP``."""
     functions: tuple[FunctionSize, ...] = ()
     """Every function of the baseline and the tuned build, if their functions are known."""
+    taken_back: tuple[str, ...] = ()
+    """Decisions that were reverted because a test failed with them."""
     rival_plan: BinaryPlan | None = None
     """The plan that produces the baseline, if a plan can."""
 

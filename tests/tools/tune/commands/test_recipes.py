@@ -13,7 +13,7 @@ from compiler_gym.builds import SET_APART, measure_sizes
 from compiler_gym.envs.llvm.toolchain import clang_command
 from compiler_gym.errors import PlanError, UnknownNameError
 from compiler_gym.tools.tune.commands.cc import describe_recipe
-from compiler_gym.tools.tune.llvm.size_plugin import find_linker
+from compiler_gym.tools.tune.llvm.plugin import find_linker
 from tests.native.driver.trees import DRIVER, POLICY, RECIPE, SOURCES, Tree
 from tests.stand_ins import always
 from tests.tools.tune.llvm.conftest import needs_lld

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from compiler_gym.tools.tune.builds import Binary, find_binaries
-from compiler_gym.tools.tune.llvm.linking import FAST, FOLDING, Linker
+from compiler_gym.tools.tune.llvm.flags import FAST, FOLDING
+from compiler_gym.tools.tune.llvm.linker import Linker
 from tests.tools.tune.builds.projects import record
 
 __all__ = ["BUILD", "PLAN", "linker_of", "make_project", "run_of"]

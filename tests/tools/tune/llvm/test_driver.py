@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune import PACKED, recipe_named
+from compiler_gym.tools.tune import recipe_named
 from compiler_gym.tools.tune.llvm.driver import describe_plan
-from compiler_gym.tools.tune.llvm.linking import FRAMES, LEAVES
-from compiler_gym.tools.tune.llvm.size_plugin import (
+from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES, PACKED
+from compiler_gym.tools.tune.llvm.plugin import (
     PLUGIN,
     PLUGIN_VARIABLE,
     explain_problem,

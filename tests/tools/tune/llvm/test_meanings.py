@@ -5,7 +5,7 @@ from compiler_gym.envs.llvm.actions import ACTION_SPACES
 from compiler_gym.envs.llvm.actions.codegen_options import DEFAULT, OPTIONS, is_choice
 from compiler_gym.envs.llvm.toolchain.commands import CLEAR
 from compiler_gym.session import CommandlineSpec
-from compiler_gym.tools.tune.llvm.linking import FOLDING
+from compiler_gym.tools.tune.llvm.flags import FOLDING
 from compiler_gym.tools.tune.llvm.meanings import meaning
 from compiler_gym.tools.tune.llvm.size import SPACE
 

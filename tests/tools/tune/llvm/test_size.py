@@ -7,20 +7,37 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import measure_sizes
-from compiler_gym.tools.tune import Allowance, BinaryPlan, Journal, Measure, SizeSearch, State
+from compiler_gym.tools.tune import (
+    Allowance,
+    BinaryPlan,
+    Journal,
+    Kind,
+    Measure,
+    Request,
+    SizeSearch,
+    State,
+    TuningJob,
+    list_shipped_recipes,
+    list_sources,
+)
 from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.llvm.deciding import LINKER, UNSAFE
-from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, Linker
-from compiler_gym.tools.tune.llvm.making import LlvmMaker
-from compiler_gym.tools.tune.llvm.size import SizeDecisions
-from compiler_gym.tools.tune.llvm.whole import make_whole
+from compiler_gym.tools.tune.llvm.flags import FOLDING, FRAMES, PACKED, PROGRAM
+from compiler_gym.tools.tune.llvm.linker import Linker
+from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, FAIR_PACKED, LlvmTuner
+from compiler_gym.tools.tune.llvm.plans import SmallPlan, checked
+from compiler_gym.tools.tune.llvm.plugin import explain_problem, without_plugin
+from compiler_gym.tools.tune.llvm.program import LlvmMaker, make_whole
+from compiler_gym.tools.tune.llvm.size import SizeDecisions, list_known_plans
 from tests.stand_ins import stand_in
-from tests.tools.tune.llvm.conftest import needs_lld
+from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
 pytestmark = needs_lld
 
 LAYOUT = (f"{LINKER}-Wl,-O2", "flag -fno-plt")
 FOLDED = tuple(f"{LINKER}{word}" for word in FOLDING)
+pytestmark = needs_lld
+VERSION = LlvmTuner().version
 
 
 def search(
@@ -93,3 +110,45 @@ def test_every_decision_that_is_left_wins_something(binary: Binary, tmp_path: Pa
     assert isinstance(decisions, SizeDecisions)
     assert set(found.gains) == set(decisions.plan(best.actions).decisions())
     assert all(gain > 0 for gain in found.gains.values())
+
+
+def test_every_recipe_and_every_plan_of_a_policy_is_known() -> None:
+    plans = list_known_plans("run", (), [PACKED], compiler=VERSION)
+    decided = [sorted(plan.decisions()) for plan in plans]
+    assert plans[0].linker == FOLDING
+    for recipe in list_shipped_recipes():
+        if recipe.compiler.startswith("llvm"):
+            assert sorted(recipe.plan.decisions()) in decided
+    for policy in list_shipped_recipes(Kind.POLICY):
+        plan = without_plugin(policy.plan) if explain_problem() else policy.plan
+        packed = [*plan.decisions(), f"linker {PACKED}"]
+        assert {sorted(plan.decisions()) in decided, sorted(packed) in decided} == {True}
+    for plan in plans:
+        checked(plan)
+
+
+def test_files_that_a_loader_cannot_read_are_unknown() -> None:
+    plans = list_known_plans("run", (), [], compiler=VERSION)
+    assert not any(PACKED in plan.linker for plan in plans)
+    assert {FRAMES in plan.flags for plan in plans} == {True, False}
+    assert len(list_known_plans("run", (), [PACKED], compiler="llvm 9")) == 4
+
+
+@pytest.mark.parametrize(
+    "measure", [Measure.LOADED, pytest.param(Measure.TEXT, marks=pytest.mark.slow)]
+)
+def test_one_compilation_ends_no_worse_than_any_of_them(
+    project: Path, binary: Binary, tmp_path: Path, measure: Measure
+) -> None:
+    output = tmp_path / "out"
+    request = Request(("sh", "-ec", BUILD), project, output, compilations=1, measure=measure)
+    (result,) = TuningJob(request, LlvmTuner()).run()
+    sources = list_sources(binary, binary.units)
+    plans = list_known_plans(binary.name, sources, [PACKED], compiler=VERSION)
+    sizes = [
+        measure.of(SmallPlan(plan).link(Linker(binary, tmp_path / str(number))))
+        for number, plan in enumerate(plans)
+    ]
+    assert result.sizes["tuned"][measure.key] <= min(sizes)
+    assert list(result.sizes)[-3:] == [FAIR_PACKED, FAIR, "tuned"]
+    assert result.sizes[FAIR_PACKED][measure.key] == sizes[1]

@@ -12,9 +12,10 @@ from compiler_gym.statistics import Comparison, compare_fastest
 from compiler_gym.tools.tune import BinaryPlan, RunCommand
 from compiler_gym.tools.tune.builds import Binary, find_binaries
 from compiler_gym.tools.tune.llvm import slowdown
-from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker
+from compiler_gym.tools.tune.llvm.flags import FOLDING
+from compiler_gym.tools.tune.llvm.linker import Linker
+from compiler_gym.tools.tune.llvm.program import Whole, make_whole
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
-from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 from tests.tools.tune.builds.projects import record
 
 MAIN = """
@@ -72,11 +73,11 @@ def test_passes_that_leave_a_slow_loop_are_taken_back(
     # Where nothing else is done every loop stays, and every variable in memory.
     slow = BinaryPlan("program", "program", "globaldce", linker=FOLDING)
     bound = Slowdown(linker, run, whole, fair, 0.5)
-    path = bound._make(slow)  # pyright: ignore[reportPrivateUsage]  # no public name tells
-    takes(path, 10.0)
-    kept = bound.within(slow, path)
+    build = bound._make(slow)  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    takes(build.path, 10.0)
+    kept = bound.within(build)
     assert kept is not None
-    plan, path = kept
+    plan, path = kept.plan, kept.path
     assert not plan.passes
     assert plan.linker == FOLDING
     assert "passes" in bound.notes[0]
@@ -92,9 +93,8 @@ def test_a_fast_enough_program_stays_unchanged(
     linker, whole, fair, binary = parts
     plan = BinaryPlan("program", "program", "default<Oz>", linker=FOLDING)
     bound = Slowdown(linker, RunCommand("./program", binary.root, binary.path), whole, fair, 0.5)
-    path = bound._make(plan)  # pyright: ignore[reportPrivateUsage]  # no public name tells
-    takes(path, seconds)
-    kept = bound.within(plan, path)
-    assert (kept == (plan, path)) == is_kept
+    build = bound._make(plan)  # pyright: ignore[reportPrivateUsage]  # no public name tells
+    takes(build.path, seconds)
+    assert (bound.within(build) == build) == is_kept
     assert (bound.notes == []) == is_kept
     assert bound.speed["speedup"] == (1 / seconds if is_kept else 1.0)

@@ -10,9 +10,9 @@ from pathlib import Path
 from compiler_gym.envs.llvm.programs import record as record
 from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import PlanError
-from compiler_gym.tools.tune.layout import PACKED
-from compiler_gym.tools.tune.llvm.linking import FRAMES, LEAVES, SMALL, link_time_flags
-from compiler_gym.tools.tune.llvm.size_plugin import (
+from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES, PACKED, SMALL
+from compiler_gym.tools.tune.llvm.linker import link_time_flags
+from compiler_gym.tools.tune.llvm.plugin import (
     describe_loading,
     explain_problem,
     find_linker,

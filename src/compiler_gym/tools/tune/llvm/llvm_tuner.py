@@ -4,7 +4,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,50 +17,43 @@ from compiler_gym.envs.llvm.toolchain import (
     require_build_tools,
     split_passes,
 )
-from compiler_gym.errors import PlanError
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import (
     JOURNAL,
-    PACKED,
     BinaryPlan,
+    Build,
     Found,
     Goal,
     Journal,
     Meaning,
     SizeSearch,
-    SourceFile,
     State,
     TuningSubject,
-    choose_layout,
-    choose_unwinding,
     list_sources,
     recipe_for,
     require_honoured,
 )
 from compiler_gym.tools.tune.builds import Binary, Unit
 from compiler_gym.tools.tune.llvm.deciding import FLAG, LINKER, PLUG_IN, UNSAFE, items, make_state
-from compiler_gym.tools.tune.llvm.known import list_known_plans
-from compiler_gym.tools.tune.llvm.link_time import build_plan, build_plans
-from compiler_gym.tools.tune.llvm.linking import (
+from compiler_gym.tools.tune.llvm.flags import (
     FAST,
     FOLDING,
+    PACKED,
     PROGRAM,
     SMALL,
-    Linker,
     choose_front_end_flags,
+    choose_layout,
     choose_lld_layout,
-    list_refused_flags,
-    plain_words,
+    choose_unwinding,
 )
-from compiler_gym.tools.tune.llvm.making import LlvmMaker
+from compiler_gym.tools.tune.llvm.linker import Linker, list_refused_flags
 from compiler_gym.tools.tune.llvm.meanings import meaning
-from compiler_gym.tools.tune.llvm.possible import require_possible, require_tried
-from compiler_gym.tools.tune.llvm.script import write_script
-from compiler_gym.tools.tune.llvm.size import SizeDecisions
-from compiler_gym.tools.tune.llvm.size_plugin import PLUGIN, plugin_hash
+from compiler_gym.tools.tune.llvm.plans import SmallPlan, checked, link_all, require_tried
+from compiler_gym.tools.tune.llvm.plugin import PLUGIN, plugin_hash
+from compiler_gym.tools.tune.llvm.program import LlvmMaker, Whole, make_whole
+from compiler_gym.tools.tune.llvm.size import SizeDecisions, list_known_plans
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.speed import FAIR_FAST, ProfileTrial
-from compiler_gym.tools.tune.llvm.whole import Whole, make_whole
 
 FAIR = "clang -Oz -flto, --icf=safe"
 FAIR_PACKED = f"{FAIR}, packed"
@@ -93,12 +86,12 @@ class LlvmTuner:
             subject.allowance.begin()
         level, fair = ("Oz", FAIR) if is_by_size else ("O3", FAIR_FAST)
         objects = linker.compile(f"{level}-o", [f"-{level}"])
-        rivals = _rivals(linker, f"-{level}", objects, fair)
+        rivals = _build_rivals(linker, f"-{level}", objects, fair)
         subject.watch_rivals(rivals)
         if subject.recipe is not None:
-            result = _by_recipe(linker, subject, rivals, subject.recipe)
+            result = _build_recipe(linker, subject, rivals, subject.recipe)
         elif is_by_size:
-            result = _small(linker, subject, rivals)
+            result = SizeTuning.of(linker, subject, rivals).run()
         else:
             sources = list_sources(binary, binary.units)
             none = BinaryPlan(binary.name, FAST, linker=FOLDING, sources=sources)
@@ -110,16 +103,11 @@ class LlvmTuner:
 
     def build(self, binary: Binary, plan: BinaryPlan, folder: Path, *, jobs: int) -> Path:
         """Return the stripped build of `binary` with `plan`."""
-        require_possible(plan)
-        linker = Linker(binary, folder, jobs)
-        if plan.method in (SMALL, FAST):
-            return build_plan(linker, plan)
-        whole = make_whole(binary, binary.path, jobs=jobs, flags=plan.flags)
-        return LlvmMaker(linker, whole, plan).make("built")
+        return checked(plan).build(binary, folder, jobs=jobs)
 
     def require_possible(self, plan: BinaryPlan) -> None:
         """Raise `PlanError` for the first decision of `plan` that this tuner never makes."""
-        require_possible(plan)
+        checked(plan)
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
         """Return the passes of `plan`, in the syntax of `opt`."""
@@ -139,18 +127,95 @@ class LlvmTuner:
 
     def plain_words(self, plan: BinaryPlan) -> Sequence[str]:
         """Return clang's command for `plan`; raise `PlanError` if no single command builds it."""
-        require_possible(plan)
-        if plan.method not in (SMALL, FAST):
-            raise PlanError(
-                f"no single command can build the plan of {plan.name} (method {plan.method!r}); "
-                "use the reproduce.sh next to the plan"
-            )
-        return plain_words(plan)
+        return checked(plan).list_plain_words()
 
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return a shell script that builds the same bytes with LLVM's own tools."""
-        require_possible(plan)
-        return write_script(binary, plan)
+        return checked(plan).write_script(binary)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeTuning:
+    """A search for the smallest build of one binary, and the choice among it and known plans."""
+
+    linker: Linker
+    subject: TuningSubject
+    whole: Whole
+    rivals: Mapping[str, Path]
+    """The builds to compare with, the fair rival last."""
+    baseline: Build
+    """The fair rival with its plan."""
+    known: Sequence[Build]
+    """The builds of the plans that need no search."""
+
+    @classmethod
+    def of(cls, linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -> "SizeTuning":
+        """Read the program, and build the known plans."""
+        binary = subject.binary
+        for unit in binary.units:
+            if unit.path.suffix == ".bc":
+                _mark_for_size(unit.path)
+        whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
+        sources = list_sources(binary, whole.units)
+        words = [word.removeprefix(LINKER) for word in _list_layout(subject)]
+        plans = list_known_plans(binary.name, sources, words, compiler=_llvm_version())
+        baseline = Build(
+            BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=sources), rivals[FAIR]
+        )
+        known = link_all(linker, plans)
+        return cls(linker, subject, whole, _with_packed(rivals, known), baseline, known)
+
+    def run(self) -> Found:
+        """Return the smallest build that is fast enough."""
+        decisions = self._decisions()
+        search = self._search(decisions)
+        tuned_plan = decisions.plan(search.run().actions)
+        tuned = Build(tuned_plan, decisions.maker.of(tuned_plan).make("tuned"))
+        known = self.known if self.subject.max_slowdown is None else ()
+        smallest = min((self.baseline, *known, tuned), key=self._size)
+        chosen, speed, notes = self._limit_slowdown(smallest)
+        return Found(
+            chosen.plan, chosen.path, self.rivals, search.first, self.subject.allowance.used,
+            speed=speed, notes=notes, gains=search.gains if chosen.plan == tuned.plan else {},
+            rival_plan=self.baseline.plan,
+        )  # fmt: skip
+
+    def _size(self, build: Build) -> int:
+        return self.subject.measure.of(build.path)
+
+    def _decisions(self) -> SizeDecisions:
+        subject, whole = self.subject, self.whole
+        sources = self.baseline.plan.sources
+        bare = BinaryPlan(subject.binary.name, PROGRAM, scope=_find_scope(whole), sources=sources)
+        start = min(self.known, key=self._size, default=Build(bare, Path())).plan
+        return SizeDecisions(
+            LlvmMaker(self.linker, whole, bare), subject.measure, _list_layout(subject),
+            _list_starts(subject, start),
+            UNSAFE if subject.binary.is_shared or not subject.is_tested else (),
+            is_position_independent=is_shared_library(self.rivals[FAIR]),
+            jobs=subject.jobs, seed=subject.seed,
+        )  # fmt: skip
+
+    def _search(self, decisions: SizeDecisions) -> SizeSearch:
+        subject, name = self.subject, self.subject.binary.name
+        key = f"{subject.goal} {subject.measure} {self.whole.benchmark().uri} {plugin_hash()}"
+        journal = Journal(
+            subject.folder / JOURNAL,
+            hashlib.sha256(key.rstrip().encode()).hexdigest(),
+            require_possible=lambda actions: require_tried(name, actions),
+        )
+        return SizeSearch(decisions, subject.allowance, journal, subject.watch, subject.jobs)
+
+    def _limit_slowdown(self, build: Build) -> tuple[Build, dict[str, float], tuple[str, ...]]:
+        """Return the part of `build` that is fast enough, with its speed and notes."""
+        subject, fair = self.subject, self.baseline
+        if subject.max_slowdown is None or build.path == fair.path:
+            return build, {}, ()
+        limit = Slowdown(self.linker, subject.run, self.whole, fair.path, subject.max_slowdown)
+        result = limit.within(build)
+        if result is None or self._size(result) >= self._size(fair):
+            return fair, {}, (*limit.notes, "kept the fair rival")
+        return result, limit.speed, tuple(limit.notes)
 
 
 def _compiler_commands() -> tuple[list[str], list[str]]:
@@ -165,60 +230,7 @@ def _llvm_version() -> str:
         return f"llvm {env.compiler_version}"
 
 
-def _small(linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -> Found:
-    binary, measure = subject.binary, subject.measure
-    for unit in binary.units:
-        if unit.path.suffix == ".bc":
-            _mark_for_size(unit.path)
-    whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-    sources = list_sources(binary, whole.units)
-    bare = BinaryPlan(binary.name, PROGRAM, scope=_scope(whole), sources=sources)
-    maker = LlvmMaker(linker, whole, bare)
-    key = f"{subject.goal} {measure} {whole.benchmark().uri} {plugin_hash()}".rstrip()
-    refused = UNSAFE if binary.is_shared or not subject.is_tested else ()
-    layout = _layout(subject)
-    flags = [action.removeprefix(LINKER) for action in layout]
-    plans = build_plans(
-        linker, list_known_plans(binary.name, sources, flags, compiler=_llvm_version())
-    )
-    rivals = _with_packed(rivals, plans)
-    start = min(plans, key=lambda pair: measure.of(pair[1]), default=(bare, None))[0]
-    decisions = SizeDecisions(
-        maker, measure, layout, _list_starts(subject, start), refused,
-        is_position_independent=is_shared_library(rivals[FAIR]),
-        jobs=subject.jobs, seed=subject.seed,
-    )  # fmt: skip
-    search = SizeSearch(
-        decisions,
-        subject.allowance,
-        Journal(
-            subject.folder / JOURNAL,
-            hashlib.sha256(key.encode()).hexdigest(),
-            require_possible=lambda actions: require_tried(binary.name, actions),
-        ),
-        subject.watch,
-        subject.jobs,
-    )
-    best = search.run()
-    plan = decisions.plan(best.actions)
-    path = maker.of(plan).make("tuned")
-    rival_plan = _rival_plan(binary.name, sources)
-    plans = [(rival_plan, rivals[FAIR]), *(plans if subject.max_slowdown is None else ())]
-    searched, tuned = plan, (plan, path)
-    plan, path = min((*plans, tuned), key=lambda pair: measure.of(pair[1]))
-    plan, path, speed, notes = _limit_slowdown(linker, subject, whole, plan, path, rivals[FAIR])
-    return Found(
-        plan, path, rivals, search.first, subject.allowance.used, speed=speed, notes=notes,
-        gains=search.gains if plan == searched else {}, rival_plan=rival_plan,
-    )  # fmt: skip
-
-
-def _rival_plan(name: str, sources: tuple[SourceFile, ...]) -> BinaryPlan:
-    """Return the plan for the fair rival of a search for size."""
-    return BinaryPlan(name, SMALL, linker=FOLDING, sources=sources)
-
-
-def _layout(subject: TuningSubject) -> list[str]:
+def _list_layout(subject: TuningSubject) -> list[str]:
     """Return the actions that change the layout of the file."""
     binary = subject.binary
     compiler = _compiler_commands()[binary.is_cxx]
@@ -244,43 +256,28 @@ def _list_starts(subject: TuningSubject, best: BinaryPlan) -> list[State]:
     return list(dict.fromkeys(make_state(plan) for plan in plans if plan is not None))
 
 
-def _with_packed(
-    rivals: Mapping[str, Path], built: Sequence[tuple[BinaryPlan, Path]]
-) -> dict[str, Path]:
+def _with_packed(rivals: Mapping[str, Path], known: Sequence[Build]) -> dict[str, Path]:
     """Return `rivals` with a packed build of the fair rival inserted before the last."""
-    packed = next((path for plan, path in built if plan.linker == (*FOLDING, PACKED)), None)
+    packed = next((build.path for build in known if build.plan.linker == (*FOLDING, PACKED)), None)
     *preceding, fair = rivals.items()
     return dict([*preceding, *([(FAIR_PACKED, packed)] if packed else []), fair])
 
 
-def _by_recipe(
+def _build_recipe(
     linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path], recipe: BinaryPlan
 ) -> Found:
     """Return the build with `recipe`, or the fair rival if the recipe is not smaller."""
     binary, fair = subject.binary, subject.measure.of(rivals[FAIR])
     plan = replace(recipe, sources=list_sources(binary, binary.units))
-    path, notes = build_plan(linker, plan), tuple[str, ...]()
-    rival_plan = _rival_plan(binary.name, plan.sources)
+    path, notes = SmallPlan(plan).link(linker), tuple[str, ...]()
+    rival_plan = BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=plan.sources)
     if subject.measure.of(path) >= fair:
         plan, path = rival_plan, rivals[FAIR]
         notes = (f"the recipe does not make {binary.name} smaller; built with {FAIR} instead",)
     return Found(plan, path, rivals, fair, 1, notes=notes, rival_plan=rival_plan)
 
 
-def _limit_slowdown(
-    linker: Linker, subject: TuningSubject, whole: Whole, plan: BinaryPlan, path: Path, fair: Path
-) -> tuple[BinaryPlan, Path, dict[str, float], tuple[str, ...]]:
-    if subject.max_slowdown is None or path == fair:
-        return plan, path, {}, ()
-    limit = Slowdown(linker, subject.run, whole, fair, subject.max_slowdown)
-    result = limit.within(plan, path)
-    if result is None or subject.measure.of(result[1]) >= subject.measure.of(fair):
-        rival = _rival_plan(plan.name, plan.sources)
-        return rival, fair, {}, (*limit.notes, "kept the fair rival")
-    return *result, limit.speed, tuple(limit.notes)
-
-
-def _rivals(
+def _build_rivals(
     linker: Linker, level: str, plain_objects: Mapping[Unit, Path], fair: str
 ) -> dict[str, Path]:
     """Build with the project's own flags and with clang at `level`; the last is named `fair`."""
@@ -312,7 +309,7 @@ def _mark_for_size(path: Path) -> None:
         path.write_bytes(env.observation["Bitcode"].tobytes())
 
 
-def _scope(whole: Whole) -> str:
+def _find_scope(whole: Whole) -> str:
     with make("llvm-v0") as env:
         env.reset(benchmark=whole.benchmark())
         return env.send_param("llvm.get_scope_pipeline", "")

@@ -10,7 +10,8 @@ from functools import cache
 from compiler_gym.envs.llvm.actions import ACTION_SPACES, codegen_options
 from compiler_gym.envs.llvm.toolchain import CLEAR
 from compiler_gym.session import CommandlineSpec
-from compiler_gym.tools.tune import FILE_MEANINGS, Meaning
+from compiler_gym.tools.tune import Meaning
+from compiler_gym.tools.tune.llvm.flags import FILE_MEANINGS
 
 _PASSES = "https://llvm.org/docs/Passes.html"
 _LLC = "https://llvm.org/docs/CommandGuide/llc.html"

@@ -1,26 +1,40 @@
 # SPDX-License-Identifier: MIT
 """Search for the LLVM decisions that make one linked file smallest.
 
-The search starts from known plans and tries the most rewarding decisions first: the file layout,
-then one code generator option at a time on top of the best plan so far, then removing decisions
-that do not help. After that it alternates between passes, options and removals until time runs
-out. Every cost is the size of the linked and stripped file that a plan produces.
+The search starts from known plans, which need no search, and never returns a worse one. It tries
+the most rewarding decisions first: the file layout, then one code generator option at a time on top
+of the best plan so far, then removing decisions that do not help. After that it alternates between
+passes, options and removals until time runs out. Every cost is the size of the linked and stripped
+file that a plan produces.
 """
 
 import contextlib
 import hashlib
 import math
 import shutil
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from compiler_gym.envs.llvm.actions import LINK_TIME
 from compiler_gym.errors import CompilerGymError
 from compiler_gym.registration import make
-from compiler_gym.tools.tune import Allowance, BinaryPlan, Measure, SizeSearch, State, Tried, Work
+from compiler_gym.tools.tune import (
+    Allowance,
+    BinaryPlan,
+    Goal,
+    Kind,
+    Measure,
+    SizeSearch,
+    SourceFile,
+    State,
+    Tried,
+    Work,
+    list_shipped_recipes,
+)
 from compiler_gym.tools.tune.llvm.deciding import (
     BASE,
     FLAG,
@@ -37,19 +51,50 @@ from compiler_gym.tools.tune.llvm.deciding import (
     without,
     without_outliner,
 )
-from compiler_gym.tools.tune.llvm.linking import FOLDING, FRAMES, LEAVES
-from compiler_gym.tools.tune.llvm.making import LlvmMaker
+from compiler_gym.tools.tune.llvm.flags import FOLDING, FRAMES, LEAVES, PACKED, SMALL
+from compiler_gym.tools.tune.llvm.plugin import PLUGIN, explain_problem
+from compiler_gym.tools.tune.llvm.program import LlvmMaker
 
 if TYPE_CHECKING:
     from compiler_gym.search import Improvement, SearchProgress
 
-
+_FRAMED = (FRAMES, LEAVES)
 _REWARD = "ObjectTextSizeBytes"
 _STEP_SECONDS = 120.0
 _SEQUENCES = 40
 """Pass sequences to try in each round."""
 _ROUNDS = 100
 """Limit for programs so small that a round takes only a second."""
+
+
+def list_known_plans(
+    name: str, sources: tuple[SourceFile, ...], words: Collection[str], *, compiler: str
+) -> list[BinaryPlan]:
+    """Return all known plans for the file `name`; `words` lists the layout flags it may use.
+
+    The first plan is the fair rival; if relocations may be packed, the second is the same with
+    packed relocations. Policies and recipes for another machine or `compiler` are skipped.
+    """
+    plans: list[BinaryPlan] = []
+    for plan in _list_shipped(compiler):
+        base = replace(plan, name=name, sources=sources, flags=(), plugin=())
+        base = replace(base, linker=tuple(word for word in plan.linker if word != PACKED))
+        packed = ((), (PACKED,)) if PACKED in words else ((),)
+        # The fair rival, which has no passes, is built without the plug-in.
+        has_plugin = bool(plan.passes) and not explain_problem()
+        kinds = [((), ()), (_FRAMED, ()), *([(_FRAMED, (PLUGIN,))] if has_plugin else ())]
+        for (flags, plugin), packing in product(kinds, packed):
+            linker = (*base.linker, *packing)
+            variant = replace(base, flags=flags, plugin=plugin, linker=linker)
+            if variant not in plans:
+                plans.append(variant)
+    return plans
+
+
+def _list_shipped(compiler: str) -> Iterator[BinaryPlan]:
+    yield BinaryPlan("program", SMALL, linker=FOLDING)
+    shipped = [recipe for kind in Kind for recipe in list_shipped_recipes(kind)]
+    yield from (recipe.plan for recipe in shipped if recipe.fits(Goal.SIZE, compiler))
 
 
 @dataclass

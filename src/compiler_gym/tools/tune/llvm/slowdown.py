@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from compiler_gym.registration import make
-from compiler_gym.tools.tune import BinaryPlan, RunCommand
+from compiler_gym.tools.tune import BinaryPlan, Build, RunCommand
 from compiler_gym.tools.tune.llvm.deciding import of_modules
-from compiler_gym.tools.tune.llvm.linking import Linker
-from compiler_gym.tools.tune.llvm.making import LlvmMaker
-from compiler_gym.tools.tune.llvm.whole import Whole
+from compiler_gym.tools.tune.llvm.linker import Linker
+from compiler_gym.tools.tune.llvm.program import LlvmMaker, Whole
 from compiler_gym.tools.tune.runs import compare_in_turns
 
 _ROUNDS = 5
@@ -36,51 +35,47 @@ class Slowdown:
     """The speedup measured last, with its interval; empty if nothing was timed."""
     _rival_cycles: float | None = None
 
-    def within(self, plan: BinaryPlan, path: Path) -> tuple[BinaryPlan, Path] | None:
-        """Return the part of `plan` that is fast enough and its binary, or None if there is none.
+    def within(self, build: Build) -> Build | None:
+        """Return the part of `build` that is fast enough, or None if there is none.
 
         Decisions are reverted one at a time, starting with the passes because they cost most time.
         If another decision turns out to be the cause, the passes are restored.
         """
-        if self._is_fast_enough(plan, path):
-            return plan, path
-        decisions = [name for name in plan.decisions() if not name.startswith("linker ")]
-        variant = plan
+        if self._is_fast_enough(build):
+            return build
+        decisions = [name for name in build.plan.decisions() if not name.startswith("linker ")]
+        variant = build
         for number, decision in enumerate(decisions):
-            variant = variant.only([name for name in variant.decisions() if name != decision])
-            path = self._make(variant)
-            if not self._is_fast_enough(variant, path):
+            variant = self._make(variant.plan.without(decision))
+            if not self._is_fast_enough(variant):
                 continue
             self.notes.append(
                 f"reverted decisions that slow the program down by more than {self.allowed:.1%}: "
                 + ", ".join(decisions[: number + 1])
             )
-            return self._with_passes(plan, variant, path) if number else (variant, path)
+            return self._with_passes(build.plan, variant) if number else variant
         self.notes.append(f"no variant stays within a slowdown of {self.allowed:.1%}")
         return None
 
-    def _with_passes(
-        self, plan: BinaryPlan, variant: BinaryPlan, path: Path
-    ) -> tuple[BinaryPlan, Path]:
+    def _with_passes(self, plan: BinaryPlan, variant: Build) -> Build:
         if not plan.passes:
-            return variant, path
-        speed, restored = dict(self.speed), replace(variant, passes=plan.passes)
-        restored_path = self._make(restored)
-        if self._is_fast_enough(restored, restored_path):
+            return variant
+        speed = dict(self.speed)
+        restored = self._make(replace(variant.plan, passes=plan.passes))
+        if self._is_fast_enough(restored):
             self.notes[-1] += "; kept the passes, which are not the cause"
-            return restored, restored_path
+            return restored
         self.speed = speed
-        return variant, path
+        return variant
 
-    def _make(self, plan: BinaryPlan) -> Path:
-        return LlvmMaker(self.linker, self.whole, plan).make(
-            f"within-{len(plan.decisions())}-{bool(plan.passes):d}"
-        )
+    def _make(self, plan: BinaryPlan) -> Build:
+        name = f"within-{len(plan.decisions())}-{bool(plan.passes):d}"
+        return Build(plan, LlvmMaker(self.linker, self.whole, plan).make(name))
 
-    def _is_fast_enough(self, plan: BinaryPlan, path: Path) -> bool:
+    def _is_fast_enough(self, build: Build) -> bool:
         if self.run is None:
-            return self._cycles(plan) <= self._cycles(None) * (1 + self.allowed)
-        comparison, _ = compare_in_turns(self.run, self.fair, path, _ROUNDS)
+            return self._cycles(build.plan) <= self._cycles(None) * (1 + self.allowed)
+        comparison, _ = compare_in_turns(self.run, self.fair, build.path, _ROUNDS)
         self.speed = {"speedup": comparison.speedup, "low": comparison.low, "high": comparison.high}
         return comparison.speedup >= 1 / (1 + self.allowed)
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The size plug-in is loaded where a plan names it, and missed without harm."""
 
-import os
 import platform
 import subprocess
 import sys
@@ -25,25 +24,23 @@ from compiler_gym.tools.tune import (
     write_plan,
 )
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.llvm.linking import FOLDING, PROGRAM, SMALL, Linker
+from compiler_gym.tools.tune.llvm.flags import FOLDING, PROGRAM, SMALL
+from compiler_gym.tools.tune.llvm.linker import Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
-from compiler_gym.tools.tune.llvm.making import LlvmMaker
-from compiler_gym.tools.tune.llvm.script import write_script
-from compiler_gym.tools.tune.llvm.size_plugin import (
+from compiler_gym.tools.tune.llvm.plans import checked
+from compiler_gym.tools.tune.llvm.plugin import (
     PLUGIN,
     PLUGIN_VARIABLE,
     explain_problem,
     find_plugin,
-    find_rewrite,
     plugin_hash,
 )
-from compiler_gym.tools.tune.llvm.whole import make_whole
+from compiler_gym.tools.tune.llvm.program import LlvmMaker, make_whole
 from tests.native.driver.trees import DRIVER, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
 FILE = "compiler_gym_size.so"
-HEADERS = Path(__file__).parents[4] / "native/linker"
 SHARED = b"\0libLLVM.so.22.1\0"
 NODES = """
 #include <stdio.h>
@@ -205,7 +202,7 @@ def test_a_build_and_its_script_load_it(
     made = LlvmTuner().build(binary, plan, tmp_path / "with", jobs=1)
     assert read_code(made) != plain
     out = tmp_path / "script"
-    script = f'set -eu\nROOT="{binary.root}"\nOUT="{out}"\n{write_script(binary, plan)}'
+    script = f'set -eu\nROOT="{binary.root}"\nOUT="{out}"\n{checked(plan).write_script(binary)}'
     out.mkdir()
     (out / "other place.so").write_bytes(find_plugin().read_bytes())  # pyright: ignore[reportOptionalMemberAccess]
     for setting in (str(find_plugin()), str(out / "other place.so")):
@@ -233,53 +230,6 @@ def test_the_rules_that_change_a_program_can_be_turned_off(binary: Binary, tmp_p
     without = maker.of(_plan(binary, PROGRAM, PLUGIN, *sorted(off)))
     plain = read_code(maker.of(_plan(binary, PROGRAM)).make("plain"))
     assert read_code(without.make("without")) == plain != read_code(maker.make("with"))
-
-
-WRONG_RULE = """
-#include "encodings/rules.h"
-#include "encodings/site.h"
-using namespace compiler_gym::linker;
-extern "C" bool rewrite(llvm::MachineInstr& move, Site& site) {
-  if (site.x86.opcode(move) != MOV32ri || !move.getOperand(1).isImm() ||
-      move.getOperand(1).getImm() != 4242 || !site.commit())
-    return false;
-  move.getOperand(1).setImm(4243);
-  return true;
-}
-"""
-BROKEN = """
-__attribute__((noinline)) int wrong(int x) { return x > 5 ? x * 3 : 4242; }
-int main(int count, char **words) { return wrong(count) != 4242; }
-"""
-
-
-@needs_plugin
-@pytest.mark.slow
-@pytest.mark.parametrize("has_wrong_rule", [True, False])
-def test_the_rewrite_that_breaks_a_program_is_found(tmp_path: Path, has_wrong_rule: bool) -> None:
-    rule, program, links = tmp_path / "rule.so", tmp_path / "run", 0
-    (tmp_path / "rule.cpp").write_text(WRONG_RULE)
-    (tmp_path / "run.c").write_text(NODES.replace("int main", "int nodes") + BROKEN)
-    headers = [f"-I{HEADERS}", "-isystem/usr/lib/llvm-22/include"]
-    command = ["clang++-22", "-std=c++20", "-shared", "-fPIC", "-O1", "-fno-rtti", "-w", *headers]
-    subprocess.run([*command, tmp_path / "rule.cpp", "-o", rule], check=True)
-
-    encoding = f"encoding={rule}," if has_wrong_rule else ""
-
-    def is_broken(limit: int) -> bool:
-        nonlocal links
-        links += 1
-        link = ["clang-22", "-Oz", "-flto", "-fuse-ld=lld-22", tmp_path / "run.c", "-o", program]
-        switches = f"{encoding}stats={tmp_path / 'counts'},limit={limit}"
-        environment = os.environ | {"COMPILER_GYM_SIZE": switches}
-        load = f"-Wl,--load-pass-plugin={find_plugin()}"
-        subprocess.run([*link, "-Wl,--export-dynamic", load], env=environment, check=True)
-        return subprocess.run([program], check=False).returncode != 0
-
-    number, place = find_rewrite(is_broken, tmp_path / "counts")
-    assert place == ("own in wrong" if has_wrong_rule else "")
-    assert number > 1
-    assert links <= 3 + number.bit_length() + 2
 
 
 @pytest.mark.slow

@@ -8,18 +8,17 @@ inputs are read.
 import contextlib
 import hashlib
 import shutil
-from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 
-from compiler_gym import _llvm
 from compiler_gym.builds import SET_APART, is_listed
 from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import BinaryPlan, Measure, is_requested
+from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import (
     Binary,
     Driver,
@@ -30,29 +29,9 @@ from compiler_gym.tools.tune.builds import (
     name_objects,
 )
 from compiler_gym.tools.tune.builds import run_command as run
-from compiler_gym.tools.tune.llvm.size_plugin import load_words, with_settings
+from compiler_gym.tools.tune.llvm.flags import FAST
+from compiler_gym.tools.tune.llvm.plugin import LinkCommand, load_words, plugin_environment
 
-FOLDING = ("-Wl,--icf=safe",)
-"""Linker flags that fold identical functions. ``--gc-sections`` is left to the build: it would
-remove what ``__attribute__((used))`` keeps, and saves 0.15 % after link-time optimisation."""
-TAILS = "-Wl,-O2"
-"""Merges string tails: "bar" can share the storage of "foobar"."""
-_SORTED = tuple(f"-Wl,--bp-compression-sort={kind}" for kind in ("function", "data", "both"))
-LLD_LAYOUT = (TAILS, *_SORTED)
-"""Flags that only lld has: merge string tails, and sort sections for better compression."""
-FRAMES = "-fno-omit-frame-pointer"
-"""Gives each function a frame pointer. Small code pushes and pops constants, and without a frame
-pointer each of these needs an unwind table entry, which takes more space than the pointer."""
-LEAVES = "-momit-leaf-frame-pointer"
-"""Restricts `FRAMES` to functions with calls; the others need few unwind table entries."""
-_NON_LEAF = "non-leaf-no-reserve"
-"""The attribute that clang writes for `FRAMES` and `LEAVES`."""
-FRONT_END_FLAGS = (FRAMES, LEAVES, "-fno-plt")
-"""Front-end flags to try; -fno-plt calls library functions without a stub for each."""
-SMALL, FAST = "link-time", "link-time fast"
-"""Methods of a plan that use clang's own link-time optimisation, at -Oz and at -O3."""
-PROGRAM = "program"
-"""The method of a plan that links all sources into one module first."""
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """Selects lld, and makes it keep sections referenced as ``__start_NAME``, as GNU ld does."""
 SAMPLED = ".afdo"
@@ -114,12 +93,21 @@ class Linker:
             list(pool.map(compile_one, objects.keys(), objects.values()))
         return objects
 
-    def link(self, name: str, objects: Mapping[Unit, Path], flags: Sequence[str]) -> Path:
-        """Link `objects`, one for each source, and return the stripped file."""
+    def link(
+        self,
+        name: str,
+        objects: Mapping[Unit, Path],
+        flags: Sequence[str],
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> Path:
+        """Link `objects`, one for each source, and return the stripped file.
+
+        `environment` holds more variables for the linker.
+        """
         exchange = self.exchange(name, objects)
         for step in exchange.steps:
             step.run()
-        return self._link(name, exchange, flags)
+        return self._link(name, exchange, flags, environment)
 
     def exchange(self, name: str, objects: Mapping[Unit, Path]) -> Exchange:
         """Return the files that `link` links instead of those of the build."""
@@ -142,7 +130,7 @@ class Linker:
                 for step in exchange.steps:
                     step.run()
                 (folder / "done").touch()
-        return self._link(name, exchange, flags)
+        return self._link(name, exchange, flags, {})
 
     def strip_file(self, name: str, linked: Path) -> Path:
         """Return a copy of the file `linked` without symbols."""
@@ -157,35 +145,20 @@ class Linker:
         run([last, "-s", str(linked), "-o", str(output)], self.folder)
         return output
 
-    def _link(self, name: str, exchange: Exchange, flags: Sequence[str]) -> Path:
+    def _link(
+        self, name: str, exchange: Exchange, flags: Sequence[str], environment: Mapping[str, str]
+    ) -> Path:
         output = self.folder / name / Path(self.binary.name).name
         output.parent.mkdir(parents=True, exist_ok=True)
-        command = link_words(self.binary, exchange, flags, output)
-        run([*command, "-Xlinker", f"-Map={map_beside(output)}"], self.binary.command.cwd)
+        words = link_words(self.binary, exchange, flags, output)
+        map_words = ("-Xlinker", f"-Map={map_beside(output)}")
+        LinkCommand((*words, *map_words), environment).run(self.binary.command.cwd)
         return output
 
 
 def compile_words(unit: Unit, flags: Sequence[str], output: Path) -> list[str]:
     """Return the command that compiles `unit`, with `flags` after its own."""
     return _driver().compile_words(unit, flags, output)
-
-
-def choose_lld_layout(binary: Binary, measure: Measure) -> list[str]:
-    """Return the flags of `LLD_LAYOUT` that are worth trying."""
-    sorted_too = measure is Measure.COMPRESSED
-    flags = [flag for flag in LLD_LAYOUT if sorted_too or flag not in _SORTED]
-    return [flag for flag in flags if not is_requested(binary, flag)]
-
-
-def choose_front_end_flags(binary: Binary) -> list[str]:
-    """Return the flags of `FRONT_END_FLAGS` that are safe for `binary`.
-
-    Without stubs all functions are resolved at load time. A library may refer to a function that
-    does not exist and is never called, unless its build already requests eager binding.
-    """
-    is_early = any("now" in item.split(",") for item in binary.command.link_flags)
-    is_safe = is_early or not binary.is_shared
-    return [flag for flag in FRONT_END_FLAGS if flag in (FRAMES, LEAVES) or is_safe]
 
 
 def link_time_flags(plan: BinaryPlan) -> list[str]:
@@ -204,48 +177,25 @@ def profile_flags(profile: str) -> list[str]:
 
 
 def late_flags(plan: BinaryPlan) -> list[str]:
-    """Return the flags for the link only, which is where such a plan generates code."""
+    """Return the flags for the link only, which is where such a plan generates code.
+
+    It also needs the variables of `plugin_environment`.
+    """
     passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
     return [*passes, *options, *plan.linker, *load_words(plan, "-Wl,--load-pass-plugin=")]
-
-
-def frame_words(plan: BinaryPlan, functions: Iterable[str], path: Path) -> list[str]:
-    """Return linker flags that add the frame pointers of `plan` to `functions` compiled without.
-
-    Writes the list of functions to the file `path`, if there are any flags.
-    """
-    if FRAMES not in plan.flags:
-        return []
-    kind = _NON_LEAF if LEAVES in plan.flags else "all"
-    lines = (f"{name},frame-pointer={kind}\n" for name in functions)
-    path.write_text("".join(lines), errors="replace")
-    return [f"-Wl,-mllvm,-forceattrs-csv-path={path}"]
-
-
-def list_functions(modules: Iterable[bytes]) -> Iterator[str]:
-    """Yield the names of all functions that the bitcode `modules` define, each once.
-
-    Raises `BenchmarkInitError` for a module that the engine cannot read.
-    """
-    names = dict[str, None]()
-    for data in modules:
-        graph = _llvm.call_graph(_llvm.Module(data))
-        pairs = zip(graph["names"], array("b", graph["is_defined"]), strict=True)
-        names.update((name, None) for name, is_defined in pairs if is_defined)
-    yield from names
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:
     """Return the command that compiles, links and strips any sources with such a plan."""
     clang = tool_name("clang")
     words = [clang, *link_time_flags(plan), *_LLD, *late_flags(plan), "-Wl,--strip-all"]
-    return with_settings(words)
+    return LinkCommand(tuple(words), plugin_environment(plan)).list_words()
 
 
 def link_words(binary: Binary, exchange: Exchange, flags: Sequence[str], output: Path) -> list[str]:
     """Return the lld command that links `binary` to `output` with the files of `exchange`."""
-    return with_settings(_driver().link_words(binary, exchange, flags, output))
+    return _driver().link_words(binary, exchange, flags, output)
 
 
 def _driver() -> Driver:

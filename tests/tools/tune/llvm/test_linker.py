@@ -9,7 +9,8 @@ import pytest
 
 from compiler_gym.errors import ProjectError
 from compiler_gym.tools.tune.builds import Binary
-from compiler_gym.tools.tune.llvm.linking import FOLDING, Linker, compile_words, list_refused_flags
+from compiler_gym.tools.tune.llvm.flags import FOLDING
+from compiler_gym.tools.tune.llvm.linker import Linker, compile_words, list_refused_flags
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld

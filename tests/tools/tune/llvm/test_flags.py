@@ -6,6 +6,7 @@ recipes has a row for each flag.
 """
 
 import re
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -13,21 +14,28 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.builds import CompilerCommand
-from compiler_gym.tools.tune import LAYOUT, NO_UNWINDING, PACKED, BinaryPlan
+from compiler_gym.tools.tune import BinaryPlan, Request, TuningJob
 from compiler_gym.tools.tune.builds import Binary, find_binaries
-from compiler_gym.tools.tune.llvm.linking import (
+from compiler_gym.tools.tune.llvm.flags import (
     FOLDING,
     FRAMES,
     FRONT_END_FLAGS,
+    LAYOUT,
     LEAVES,
     LLD_LAYOUT,
+    NO_UNWINDING,
+    PACKED,
     PROGRAM,
     TAILS,
-    Linker,
+    can_pack,
     choose_front_end_flags,
+    choose_layout,
+    choose_unwinding,
 )
-from compiler_gym.tools.tune.llvm.making import SECTIONS, LlvmMaker
-from compiler_gym.tools.tune.llvm.whole import make_whole
+from compiler_gym.tools.tune.llvm.linker import Linker
+from compiler_gym.tools.tune.llvm.llvm_tuner import FAIR, LlvmTuner
+from compiler_gym.tools.tune.llvm.program import SECTIONS, LlvmMaker, make_whole
+from tests.native.driver.trees import POLICY, Tree
 from tests.tools.tune.builds.projects import record
 from tests.tools.tune.llvm.conftest import needs_lld
 
@@ -139,6 +147,35 @@ PROGRAMS = {
     "-fdata-sections": (LISTED, ""),
 }
 """For each flag a program that would see it do too much, and what its build says."""
+CLANG = ("clang-22",)
+LIBC = Path("/lib/x86_64-linux-gnu/libc.so.6")
+READS_PACKED = b"GLIBC_ABI_DT_RELR"
+
+needs_clang = pytest.mark.skipif(
+    shutil.which("clang-22") is None or not LIBC.exists() or READS_PACKED not in LIBC.read_bytes(),
+    reason="needs clang-22 and glibc 2.36",
+)
+pytestmark = needs_lld
+
+SOURCE = """
+#include <stdio.h>
+typedef int (*callback)(int);
+__attribute__((noinline)) int on_read(int x) { return x * 7 + 1; }
+__attribute__((noinline)) int on_write(int x) { return x * 7 + 1; }
+static const char *name(callback f) { return f == on_read ? "read" : "write"; }
+int main(int count, char **words) {
+  volatile callback f = count > 1 ? on_write : on_read;
+  printf("%s %d\\n", name(f), f(count));
+}
+"""
+OWN_WORDS = {
+    "": "write 15\n",
+    "-Wl,--icf=none": "write 15\n",
+    "-Wl,--icf=safe": "write 15\n",
+    "-Wl,--icf=all": "read 15\n",
+    "-Xlinker --icf=all": "read 15\n",
+}
+"""What the program prints by what its build tells the linker."""
 
 
 def printed(folder: Path, *words: str) -> str:
@@ -214,3 +251,114 @@ def test_exported_names_are_found_in_a_merged_module(tmp_path: Path, own: str) -
     plan = BinaryPlan("run", PROGRAM, linker=FOLDING)
     made = LlvmMaker(Linker(binary, tmp_path), whole, plan).make("run")
     assert subprocess.run([made], capture_output=True, check=True).stdout == b"42 6\n"
+
+
+def command(*words: str) -> CompilerCommand:
+    return CompilerCommand.parse(["cc", "main.o", *words, "-o", "a"], Path("/"))
+
+
+def binary(*words: str) -> Binary:
+    return Binary("a", Path("/a"), command(*words), (), Path("/"))
+
+
+def system(folder: Path, libc: bytes) -> Path:
+    """Return a folder with the files of this system, and another C library."""
+    libraries = folder / "lib" / LIBC.parent.name
+    libraries.mkdir(parents=True)
+    (folder / "usr").symlink_to("/usr")
+    (libraries / LIBC.name).write_bytes(libc)
+    return folder
+
+
+@needs_clang
+def test_packed_relocations_are_for_a_libc_that_reads_them(tmp_path: Path) -> None:
+    libc = LIBC.read_bytes()
+    new = system(tmp_path / "new", libc)
+    old = system(tmp_path / "old", libc.replace(READS_PACKED, READS_PACKED.lower()))
+    (tmp_path / "empty").mkdir()
+    assert can_pack(command(), CLANG)
+    assert can_pack(command("-shared", "-static-libgcc", f"--sysroot={new}"), CLANG)
+    assert can_pack(command("-lc", "-nodefaultlibs"), CLANG)  # as rustc links
+    assert not can_pack(command("-nodefaultlibs"), CLANG)
+    for folder in (old, tmp_path / "empty", tmp_path / "none"):
+        assert not can_pack(command(f"--sysroot={folder}"), CLANG)
+    assert not can_pack(command(), ("no-such-compiler",))
+    assert not can_pack(command(), ("echo",))
+    assert PACKED not in choose_layout(
+        binary(f"--sysroot={old}"), compiler=CLANG, old_loaders=False
+    )
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    "words", [("-static",), ("-static-pie",), ("-no-pie",), ("-nostdlib", "-shared"), ("-nolibc",),
+              ("--target=x86_64-linux-musl", "--sysroot=/no-such"), ("-Wl,--pack-dyn-relocs=none",),
+              ("-z", "nopack-relative-relocs")],
+)  # fmt: skip
+def test_a_link_without_relative_relocations_or_this_libc_is_not_packed(
+    words: tuple[str, ...],
+) -> None:
+    assert not can_pack(command(*words), CLANG)
+
+
+@needs_clang
+def test_old_loaders_get_no_packed_relocations() -> None:
+    assert choose_layout(binary(), compiler=CLANG, old_loaders=False) == list(LAYOUT)
+    chosen = choose_layout(binary(), compiler=CLANG, old_loaders=True)
+    assert chosen == [flag for flag in LAYOUT if flag != PACKED]
+
+
+@pytest.mark.parametrize(
+    "words", [("-Wl,--build-id=sha1",), ("-Wl,--build-id",), ("-Wl,-z,now,--build-id=md5",)]
+)
+def test_options_of_the_build_stay(words: tuple[str, ...]) -> None:
+    chosen = choose_layout(binary(*words), compiler=CLANG, old_loaders=True)
+    assert "-Wl,--build-id=none" not in chosen
+    assert "-Wl,--hash-style=gnu" in chosen
+
+
+def test_nothing_that_protects_is_given_up() -> None:
+    for word in ("norelro", "noseparate-code", "no-rosegment", "no-pie", "execstack"):
+        assert not any(word in option for option in LAYOUT)
+
+
+def test_unwind_tables_are_removed_only_on_request() -> None:
+    assert choose_unwinding(binary(), is_dispensable=False) == []
+    assert choose_unwinding(binary(), is_dispensable=True) == [NO_UNWINDING]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "main.c"
+    path.write_text(SOURCE)
+    return path
+
+
+def printed_by(program: Path) -> str:
+    return subprocess.run([program, "w"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("how", ["--recipe small", "--recipe small-packed", POLICY])
+def test_a_recipe_and_a_policy_fold_as_the_build_says_and_safely_where_it_says_nothing(
+    source: Path, how: str
+) -> None:
+    tree = Tree(source.parent)
+    tree.cc("-c main.c", how)
+    for own, expected in OWN_WORDS.items():
+        for file in ("main.c", "main.o"):
+            assert ("loaded bytes" in tree.cc(f"{file} {own} -o run", how)) == (how == POLICY)
+            assert printed_by(source.parent / "run") == expected
+
+
+@pytest.mark.parametrize("own", ["", "-Wl,--icf=all"])
+def test_a_tuning_and_its_script_fold_as_the_build_says(
+    source: Path, tmp_path: Path, own: str
+) -> None:
+    build = ("sh", "-ec", f"$CC -O2 -fuse-ld=lld {own} main.c -o run")
+    output = tmp_path / "tuned"
+    request = Request(build, source.parent, output, compilations=6)
+    (result,) = TuningJob(request, LlvmTuner()).run()
+    script = ["sh", output / "reproduce.sh", output / "work" / "tree", tmp_path / "again"]
+    subprocess.run(script, check=True)
+    assert printed_by(output / "bin/run") == printed_by(tmp_path / "again/run") == OWN_WORDS[own]
+    assert printed_by(result.found.rivals[FAIR]) == OWN_WORDS[own]
