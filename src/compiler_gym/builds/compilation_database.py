@@ -115,12 +115,12 @@ def read_database(
         yield name, target[1] if target else "all", command
 
 
-def _read_fields(entry: Any) -> dict[str, str]:
+def _read_fields(entry: object) -> dict[str, str]:
     """Return the text fields of an entry; raise `BenchmarkInitError` for an invalid entry."""
     if not isinstance(entry, dict):
         raise BenchmarkInitError(f"it must be an object (got {entry!r:.80})")
     fields = cast("dict[str, Any]", entry)
-    words: Any = fields.get("arguments")
+    words: object = fields.get("arguments")
     for name in ("file",) if words is not None else ("file", "command"):
         if name not in fields:
             raise BenchmarkInitError(f"it has no {name!r}")

@@ -79,7 +79,7 @@ class TranspositionCache:
         with self._lock:
             return CacheStatistics(self._hits, self._misses, len(self._memory), self._memory.size)
 
-    def follow(self, state: bytes, actions: Sequence[Any]) -> tuple[list[Transition], bytes]:
+    def follow(self, state: bytes, actions: Sequence[object]) -> tuple[list[Transition], bytes]:
         """Return the known transitions from `state`, up to an unknown one or an end."""
         transitions: list[Transition] = []
         with self._lock:
@@ -115,7 +115,7 @@ class TranspositionCache:
             self._hits += hits
             self._misses += misses
 
-    def learn(self, state: bytes, action: Any, transition: Transition) -> None:
+    def learn(self, state: bytes, action: object, transition: Transition) -> None:
         """Remember a transition."""
         with self._lock:
             self._memory.add_transition(state, action, transition)
@@ -149,13 +149,13 @@ class TranspositionCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *args: Any) -> None:
+    def __exit__(self, *args: object) -> None:
         self.close()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self  # caches are shared on purpose
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle the path, not the contents: another process starts from the file."""
         return _open, (type(self), self.path, *self._arguments)
 
@@ -171,7 +171,7 @@ class TranspositionCache:
             self._disk.after_fork()
             self._write_at_exit()
 
-    def _transition(self, state: bytes, action: Any) -> Transition | None:
+    def _transition(self, state: bytes, action: object) -> Transition | None:
         transition = self._memory.transition(state, action)
         if transition is None and self._disk is not None:
             transition = self._disk.transition(state, action)

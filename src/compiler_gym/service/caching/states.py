@@ -42,7 +42,7 @@ class Transition(NamedTuple):
 
 @dataclass(slots=True)
 class _State:
-    transitions: dict[Any, Transition] = field(default_factory=dict[Any, Transition])
+    transitions: dict[object, Transition] = field(default_factory=dict[object, Transition])
     observations: dict[str, Any] = field(default_factory=dict[str, Any])
     size: int = _ENTRY_BYTES
 
@@ -59,7 +59,7 @@ class Memory:
     def __len__(self) -> int:
         return len(self._states)
 
-    def transition(self, state: bytes, action: Any) -> Transition | None:
+    def transition(self, state: bytes, action: object) -> Transition | None:
         """Return the known transition of `action` in `state`, or None."""
         entry = self._states.get(state)
         if entry is None:
@@ -72,7 +72,7 @@ class Memory:
         entry = self._states.get(state)
         return {} if entry is None else entry.observations
 
-    def add_transition(self, state: bytes, action: Any, transition: Transition) -> None:
+    def add_transition(self, state: bytes, action: object, transition: Transition) -> None:
         """Remember a transition."""
         entry = self._state(state)
         if action not in entry.transitions:
@@ -80,7 +80,7 @@ class Memory:
         entry.transitions[action] = transition
         self._shrink()
 
-    def add_observation(self, state: bytes, name: str, value: Any) -> None:
+    def add_observation(self, state: bytes, name: str, value: object) -> None:
         """Remember an observation."""
         entry = self._state(state)
         if name not in entry.observations:
@@ -106,7 +106,7 @@ class Memory:
             self.size -= self._states.popitem(last=False)[1].size
 
 
-def estimate_size(value: Any) -> int:
+def estimate_size(value: object) -> int:
     """Return the approximate size of a plain value in bytes.
 
     >>> estimate_size(b"x" * 1000) > estimate_size(1)
@@ -158,8 +158,8 @@ class Disk:
         self._capacity = capacity
         self._database: sqlite3.Connection | None = None
         self._log = path.with_name(f"{path.name}-wal")
-        self._transitions: list[tuple[Any, ...]] = []
-        self._observations: list[tuple[Any, ...]] = []
+        self._transitions: list[tuple[object, ...]] = []
+        self._observations: list[tuple[object, ...]] = []
         self._waiting_bytes = 0
         self._flushed = time.monotonic()
         self._broken = False
@@ -168,7 +168,7 @@ class Disk:
         except _UNUSABLE as error:
             raise CacheError(f"cannot use {path} as a cache: {error}") from error
 
-    def transition(self, state: bytes, action: Any) -> Transition | None:
+    def transition(self, state: bytes, action: object) -> Transition | None:
         """Return the known transition of `action` in `state`, or None."""
         query = "SELECT next, no_effect, end, checksum FROM checked_transitions"
         row = self._fetch(f"{query} WHERE state = ? AND action = ?", (state, _encode(action)))
@@ -180,13 +180,13 @@ class Disk:
         row = self._fetch(query, (state, name))
         return None if row is None else (_decode(row[0]),)
 
-    def add_transition(self, state: bytes, action: Any, transition: Transition) -> None:
+    def add_transition(self, state: bytes, action: object, transition: Transition) -> None:
         """Remember a transition."""
         row = (state, _encode(action), *transition)
         self._transitions.append((*row, _checksum_row(row)))
         self._flush_if_due(_ROW_BYTES + len(state) + len(row[1]) + len(transition.state))
 
-    def add_observation(self, state: bytes, name: str, value: Any) -> None:
+    def add_observation(self, state: bytes, name: str, value: object) -> None:
         """Remember an observation."""
         encoded = _encode(value)
         if len(encoded) <= self._capacity // 16:
@@ -234,7 +234,7 @@ class Disk:
         return self._database
 
     def _write(
-        self, transitions: list[tuple[Any, ...]], observations: list[tuple[Any, ...]]
+        self, transitions: list[tuple[object, ...]], observations: list[tuple[object, ...]]
     ) -> None:
         database = self._open()
         with database:
@@ -247,7 +247,7 @@ class Disk:
         self._empty_log(database)
         self._make_room(database)
 
-    def _fetch(self, query: str, key: tuple[Any, ...]) -> Any:
+    def _fetch(self, query: str, key: tuple[object, ...]) -> Any:
         """Return the values of a row; None if it is missing or damaged."""
         if self._broken:
             return None
@@ -297,7 +297,7 @@ class Disk:
             )
 
 
-def _checksum_row(row: tuple[Any, ...]) -> int:
+def _checksum_row(row: tuple[object, ...]) -> int:
     """Return the checksum of a row; a bool counts as an integer, as in SQLite."""
     return zlib.crc32(_encode([int(value) if isinstance(value, bool) else value for value in row]))
 
