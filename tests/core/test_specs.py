@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+"""Specs become spaces, and values survive both ways."""
+
+import gc
 import json
 from typing import Any
 
@@ -10,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import spaces
+from compiler_gym.core import pause_collection
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.errors import SessionError, UnknownNameError
 from compiler_gym.session import (
@@ -30,6 +34,29 @@ from compiler_gym.session import (
     TextSpec,
     TupleSpec,
 )
+
+
+def test_the_collector_is_off_inside_and_on_again_after_an_error() -> None:
+    def fail_inside() -> None:
+        with pause_collection():
+            assert not gc.isenabled()
+            raise ValueError("inside")
+
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="inside"):
+        fail_inside()
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with pause_collection():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
 
 FLAGS = (FlagSpec("a", "-a", "A"), FlagSpec("b", "-b x"))
 LARGEST = 2**63 - 1

@@ -11,8 +11,6 @@ from compiler_gym.datasets import Benchmark
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.errors.nearest import nearest, unknown_name
 
-__all__ = ["OptionalArgumentValue", "ResetArguments", "StepArguments", "require_seconds"]
-
 
 class OptionalArgumentValue(Enum):
     """The default of an argument for which None means no space."""

@@ -13,8 +13,6 @@ from compiler_gym.spaces import (
     space_name,
 )
 
-__all__ = ["describe"]
-
 
 def describe(id: str, env: CompilerEnv) -> dict[str, Any]:
     """Return the actions, observations, rewards and datasets of the environment called `id`."""

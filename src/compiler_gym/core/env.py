@@ -51,8 +51,6 @@ from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.spaces import Reward
 from compiler_gym.version import __version__
 
-__all__ = ["CompilerEnv"]
-
 _log = logging.getLogger(__name__)
 _UNCHANGED = OptionalArgumentValue.UNCHANGED
 _PICKLED = ("spec", "_np_random", "_np_random_seed", "renders_unasked")

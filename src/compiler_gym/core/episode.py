@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler_gym.core.arguments import require_seconds
-from compiler_gym.core.history import History
 from compiler_gym.core.pending import ResetPending, ResetResult, StepPending, StepResult
 from compiler_gym.core.plan import ObservationPlan
+from compiler_gym.core.replaying import History
 from compiler_gym.core.selection import Ask, Selection
 from compiler_gym.core.sessions import Sessions
 from compiler_gym.datasets import Benchmark
@@ -43,8 +43,6 @@ from compiler_gym.service.messages import (
 )
 from compiler_gym.session import BenchmarkSpec
 from compiler_gym.spaces import Reward
-
-__all__ = ["Episode", "EpisodeSnapshot"]
 
 
 @dataclass(frozen=True, slots=True)

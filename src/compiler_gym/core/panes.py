@@ -21,19 +21,6 @@ from compiler_gym.tables import Cost
 if TYPE_CHECKING:
     from compiler_gym.core.env import CompilerEnv
 
-__all__ = [
-    "CostPane",
-    "GraphPane",
-    "PaneEdge",
-    "PaneGraph",
-    "PaneNode",
-    "PaneText",
-    "Panes",
-    "TextPane",
-    "cost_panes",
-    "panes_from_spaces",
-    "runs_program",
-]
 
 _MOST_VALUES = 1000
 """The longest vector that is drawn over time by default."""

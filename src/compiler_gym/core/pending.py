@@ -28,16 +28,6 @@ from compiler_gym.service.messages import Reply, Start, Step
 if TYPE_CHECKING:
     from compiler_gym.core.episode import Episode
 
-__all__ = [
-    "Act",
-    "Obs",
-    "Pending",
-    "ResetPending",
-    "ResetResult",
-    "StepPending",
-    "StepResult",
-    "StepTuple",
-]
 
 Obs = TypeVar("Obs", default=Any)
 """The type of an environment's observations."""

@@ -16,8 +16,6 @@ from compiler_gym.session import BoxSpec, ScalarSpec
 from compiler_gym.spaces import Dict as DictSpace
 from compiler_gym.spaces import Reward
 
-__all__ = ["ObservationChoice", "ObservationPlan", "RawValues", "RewardChoice", "Shape"]
-
 
 class Shape(Enum):
     """The form in which a step returns the values of the chosen spaces."""

@@ -7,8 +7,6 @@ from typing import Any
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Datasets
 from compiler_gym.errors import BenchmarkTypeError
 
-__all__ = ["Programs"]
-
 
 class Programs:
     """The datasets of an environment, and the program chosen for its next reset.

@@ -18,19 +18,6 @@ from compiler_gym.spaces import action_name, action_names
 if TYPE_CHECKING:
     from compiler_gym.core.env import CompilerEnv
 
-__all__ = [
-    "RENDER_MODES",
-    "Listing",
-    "comparable",
-    "count_noun",
-    "difference",
-    "fold",
-    "last_change",
-    "parts_by_function",
-    "require_mode",
-    "show",
-    "show_difference",
-]
 
 RENDER_MODES = ("human", "ansi", "diff", "ansi_diff")
 """The modes of `CompilerEnv.render`."""

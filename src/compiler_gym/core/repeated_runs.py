@@ -7,8 +7,6 @@ from typing import SupportsIndex
 from compiler_gym.core.env import CompilerEnv
 from compiler_gym.errors import InvalidParameterError
 
-__all__ = ["RunnableEnv"]
-
 
 class RunnableEnv(CompilerEnv):
     """A `CompilerEnv` whose session runs the program a number of times.

@@ -36,8 +36,6 @@ from compiler_gym.spaces import (
     space_name,
 )
 
-__all__ = ["Ask", "Selection"]
-
 Ask = Callable[[list[str]], list[Any]]
 """Returns the values of observations, given their names, as the session sends them."""
 _Space = gymnasium.Space[Any]

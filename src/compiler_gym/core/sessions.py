@@ -19,8 +19,6 @@ from compiler_gym.service.caching import CachingConnection, TranspositionCache
 from compiler_gym.service.messages import Description
 from compiler_gym.version import __version__
 
-__all__ = ["Isolation", "Sessions"]
-
 Isolation = Literal["process", "in-process"]
 
 

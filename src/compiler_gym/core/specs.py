@@ -8,7 +8,9 @@ They check types, shapes and sizes, because workers in other languages get those
 not check bounds, and never return memory that is used elsewhere.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
@@ -18,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym import spaces
-from compiler_gym.core.garbage import pause_collection
 from compiler_gym.errors import CompilerGymError, SessionError, UnknownNameError
 from compiler_gym.session import (
     BoxSpec,
@@ -38,7 +39,18 @@ from compiler_gym.session import (
     TupleSpec,
 )
 
-__all__ = ["plain_from_value", "space_from_spec", "value_from_plain"]
+
+@contextmanager
+def pause_collection() -> Generator[None]:
+    """Switch the collector off in the ``with`` block, and restore it afterwards."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
 
 Space = gymnasium.Space[Any]
 Styles = Mapping[str, Callable[..., Space]]

@@ -20,9 +20,6 @@ from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.session import ObservationSpec, SpaceSpec
 from compiler_gym.spaces import Reward
 
-__all__ = ["DerivedObservation", "ObservationSpaceSpec", "ObservationView", "RewardView"]
-
-
 _Spec = TypeVar("_Spec")
 
 
