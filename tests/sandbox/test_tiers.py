@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which box is taken: by argument, by context, by environment, or the strongest there is."""
+"""Strengths of a sandbox."""
 
 import threading
 
@@ -13,6 +13,7 @@ from compiler_gym.sandbox import (
     available,
     choose_tier,
     find_requested,
+    is_own,
     require,
     use,
     use_sandbox,
@@ -104,3 +105,19 @@ def test_tiers_are_compared_by_strength() -> None:
     assert [tier.strength for tier in Sandbox] == [2, 1, 0]
     assert [Sandbox.of_strength(tier.strength) for tier in Sandbox] == list(Sandbox)
     assert Sandbox.of_strength(None) is None
+
+
+@pytest.mark.parametrize(
+    ("uri", "own"),
+    [
+        ("benchmark://user-v0/0a1b", True),
+        ("benchmark://user-v0/0a1b?goal=speed", True),
+        ("file:///home/me/program.c", True),
+        ("benchmark://cbench-v1/crc32", False),
+        ("benchmark://anghabench-v1/x/user-v0/y", False),
+        ("benchmark://user-v00/x", False),
+        ("generator://csmith-v0/7", False),
+    ],
+)
+def test_whose_a_program_is(uri: str, own: bool) -> None:
+    assert is_own(uri) is own

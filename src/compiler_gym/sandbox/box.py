@@ -21,22 +21,18 @@ from pathlib import Path
 from compiler_gym.errors import SandboxError
 from compiler_gym.files import scratch_directory
 from compiler_gym.sandbox.groups import ControlGroup, group_for
-from compiler_gym.sandbox.paths import DEVICES, SYSTEM, is_system
-from compiler_gym.sandbox.reasons import explain_failure
 from compiler_gym.sandbox.tiers import Sandbox, way
-from compiler_gym.sandbox.ways import NOBODY, OWN, Way, find_helper, wrap_command
-
-__all__ = [
-    "FOLDER",
-    "BoxReport",
-    "RunLimits",
-    "Workplace",
-    "bounds",
-    "box_report",
-    "read_report",
-    "run_boxed",
-    "try_way",
-]
+from compiler_gym.sandbox.ways import (
+    DEVICES,
+    NOBODY,
+    OWN,
+    SYSTEM,
+    Way,
+    explain_failure,
+    find_helper,
+    is_system,
+    wrap_command,
+)
 
 FOLDER = "/box"
 """The working directory of a program in namespaces."""

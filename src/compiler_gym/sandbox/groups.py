@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["ControlGroup", "group_for"]
-
 _MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
 _NEEDED = {"memory", "pids"}
 _count = itertools.count()

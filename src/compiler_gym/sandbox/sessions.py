@@ -15,8 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["EndedCommand", "Printed", "build_variables", "in_own_session", "run_in_own_session"]
-
 _PATIENCE = 20.0
 _CHUNK = 1 << 16
 _POLL_EVERY = 0.2

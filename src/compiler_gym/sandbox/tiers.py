@@ -18,18 +18,19 @@ from compiler_gym.errors import SandboxError, UnknownNameError
 from compiler_gym.errors.nearest import unknown_name
 from compiler_gym.sandbox.ways import BUBBLEWRAP, OWN, Way
 
-__all__ = [
-    "ENVIRONMENT_VARIABLE",
-    "Sandbox",
-    "available",
-    "choose_tier",
-    "find_requested",
-    "require",
-    "use",
-    "use_sandbox",
-    "way",
-    "why_not",
-]
+_USER_URIS = ("benchmark://user-v0/", "file:")
+
+
+def is_own(uri: str) -> bool:
+    """Return whether the program at `uri` was passed to this process as a path, bytes or source.
+
+    Programs of datasets and of submissions are untrusted.
+
+    >>> is_own("benchmark://user-v0/ab12"), is_own("benchmark://anghabench-v1/x")
+    (True, False)
+    """
+    return uri.startswith(_USER_URIS)
+
 
 ENVIRONMENT_VARIABLE = "COMPILER_GYM_SANDBOX"
 """The environment variable that names the default tier."""
