@@ -13,8 +13,6 @@ from typing import Any
 
 from compiler_gym.vector.vector_env import CompilerVectorEnv
 
-__all__ = ["make_vector"]
-
 _VECTOR = ("autoreset_mode", "copy", "max_episode_steps", "sampler")
 """The arguments of `CompilerVectorEnv`; others belong to the environment."""
 

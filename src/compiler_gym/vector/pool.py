@@ -10,8 +10,6 @@ from typing import Any, Self
 from compiler_gym.core import CompilerEnv, StepPending, StepTuple
 from compiler_gym.errors import InvalidActionError, InvalidParameterError
 
-__all__ = ["StepPool"]
-
 _LONG_SECONDS = 3600.0
 """The longest sleep; a deadline may be infinite."""
 

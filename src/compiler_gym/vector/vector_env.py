@@ -25,12 +25,7 @@ from compiler_gym.errors import (
     ServiceIsClosed,
 )
 from compiler_gym.service import Channel, busy_workers, exchange, finish
-from compiler_gym.vector.batch import Batch, infos_as_usual
-from compiler_gym.vector.durations import Durations
-from compiler_gym.vector.rows import Rows
-from compiler_gym.vector.sampler import Sampler, make_sampler
-
-__all__ = ["CompilerVectorEnv", "VectorStepResult"]
+from compiler_gym.vector.rows import Batch, Durations, Rows, Sampler, infos_as_usual, make_sampler
 
 VectorStepResult = tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]
 """The observations, rewards, terminations, truncations and infos."""
