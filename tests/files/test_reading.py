@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What a caller names is read within bounds, or refused with a reason."""
+"""Files with untrusted names, digests and sealed records."""
 
 import hashlib
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from compiler_gym.files import hash_file, read_regular
+from compiler_gym.files import hash_file, is_intact, read_regular, seal
 
 
 def test_a_named_file_is_read_within_bounds(tmp_path: Path) -> None:
@@ -29,3 +31,20 @@ def test_a_digest_is_of_the_contents(tmp_path: Path) -> None:
     assert hash_file(tmp_path / "file") == hashlib.sha256(b"x" * 3_000_000).hexdigest()
     with pytest.raises(FileNotFoundError):
         hash_file(tmp_path / "none")
+
+
+RECORD: dict[str, Any] = {"rows": 3, "name": "é", "failures": {"A": 1}, "nothing": None}
+
+
+def test_a_record_that_was_sealed_is_intact_after_json() -> None:
+    assert is_intact(json.loads(json.dumps(seal(RECORD))))
+    assert seal(seal(RECORD)) == seal(RECORD)
+
+
+def test_a_record_of_an_earlier_version_has_no_seal() -> None:
+    assert is_intact(RECORD)
+
+
+@pytest.mark.parametrize("change", [{"rows": 2}, {"failures": {}}, {"seal": "0"}, {"more": 1}])
+def test_a_changed_record_is_not_intact(change: dict[str, Any]) -> None:
+    assert not is_intact({**seal(RECORD), **change})

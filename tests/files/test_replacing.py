@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files and folders are written whole, and what was there stays where that fails."""
+"""Files that are written completely or not at all."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.errors import CacheWarning
+from compiler_gym.errors import CacheError, CacheWarning, RecordingError
 from compiler_gym.files import (
     keep,
     make_folder,
@@ -16,6 +16,7 @@ from compiler_gym.files import (
     replace_file,
     tool_identity,
     write_whole,
+    writing,
 )
 
 
@@ -169,3 +170,16 @@ def test_folders_that_were_made_in_vain_go_again(tmp_path: Path) -> None:
     with make_folder(tmp_path / "there" / "a"):
         pass
     assert (tmp_path / "there" / "a").is_dir()
+
+
+def test_a_refusal_by_the_system_becomes_an_error_with_advice(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "file"
+    expected = f"cannot write {path}: No such file or directory: choose another path"
+    with pytest.raises(CacheError) as raised, writing(path, CacheError):
+        path.write_text("")
+    assert str(raised.value) == expected
+
+
+def test_an_error_of_ours_passes(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"^full$"), writing(tmp_path, CacheError):
+        raise RecordingError("full")

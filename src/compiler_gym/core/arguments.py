@@ -62,7 +62,7 @@ class ResetArguments:
         """
         if not self.options:
             return self
-        values = {name: value for name, value in (self.options or {}).items() if name in _OPTIONS}
+        values = {name: value for name, value in self.options.items() if name in _OPTIONS}
         return ResetArguments(
             self.seed, None, **{**self.list_given(), **values}, further=self.further
         )

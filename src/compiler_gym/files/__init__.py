@@ -2,10 +2,10 @@
 """Files that survive a kill and a full disk, locks between processes, and temporary directories.
 
 ``appending`` adds lines to a file, ``replacing`` writes a file or a folder atomically, ``reading``
-reads files with untrusted names, ``sealing`` detects damage to a record, ``locks`` excludes other
-processes, ``temporary`` makes directories that are removed with their process, and ``paths``
-returns the places of lasting files and caches. All raise the `OSError` of the system; callers turn
-it into a typed error with advice, using ``writing`` if a path could not be written.
+reads files with untrusted names and detects damage to a record, ``locks`` excludes other processes,
+``temporary`` makes directories that are removed with their process, and ``paths`` returns the
+places of lasting files and caches. All raise the `OSError` of the system; callers turn it into a
+typed error with advice, using `writing` if a path could not be written.
 """
 
 from compiler_gym.files.appending import (
@@ -19,7 +19,7 @@ from compiler_gym.files.appending import (
 )
 from compiler_gym.files.locks import FolderLock, Lock, lock_path
 from compiler_gym.files.paths import cache_path, site_data_path
-from compiler_gym.files.reading import hash_file, read_regular
+from compiler_gym.files.reading import hash_file, is_intact, read_regular, seal
 from compiler_gym.files.replacing import (
     keep,
     make_folder,
@@ -27,10 +27,9 @@ from compiler_gym.files.replacing import (
     replace_file,
     tool_identity,
     write_whole,
+    writing,
 )
-from compiler_gym.files.sealing import is_intact, seal
 from compiler_gym.files.temporary import KeptDirectory, new_scratch, remove_left, scratch_directory
-from compiler_gym.files.writing import writing
 
 __all__ = [
     "FolderLock",

@@ -17,16 +17,6 @@ from typing import Any, cast
 
 from compiler_gym.files.replacing import make_folder, sync_path
 
-__all__ = [
-    "append",
-    "append_line",
-    "drop_cut_line",
-    "lines",
-    "open_appending",
-    "whole_lines",
-    "write_all",
-]
-
 
 def append_line(path: Path, document: Mapping[str, Any], *, sync: bool = True) -> None:
     """Append one line of JSON; with `sync`, return only once it is on the disk. See `append`."""

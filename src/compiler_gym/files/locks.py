@@ -16,8 +16,6 @@ from typing import Self
 
 from compiler_gym.errors import CacheError
 
-__all__ = ["FolderLock", "Lock", "lock_path"]
-
 _TRIES, _WAIT_SECONDS = 20, 0.05
 """A process that has just taken a lock writes its name a moment later."""
 

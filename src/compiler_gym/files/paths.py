@@ -14,14 +14,6 @@ from pathlib import Path
 
 import platformdirs
 
-__all__ = [
-    "cache_path",
-    "create_user_logs_dir",
-    "logs_path",
-    "site_data_path",
-    "transient_cache_path",
-]
-
 
 def site_data_path(relpath: str = ".") -> Path:
     """Return a path below the directory of installed datasets."""

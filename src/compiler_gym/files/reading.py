@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Reads files: up to a size limit if their names are untrusted, or to compute a digest."""
+"""Read files: with untrusted names up to a size limit, to compute a digest, or to detect damage."""
 
 import errno
 import hashlib
+import json
 import os
 import stat
+from collections.abc import Mapping
 from pathlib import Path
-
-__all__ = ["hash_file", "read_regular"]
+from typing import Any
 
 _MOST_BYTES = 1 << 30
 _CHUNK_BYTES = 1 << 20
@@ -44,3 +45,22 @@ def hash_file(path: Path) -> str:
     """Return the SHA-256 of the file `path`, in hexadecimal; raise `OSError`."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+_SEAL = "seal"
+
+
+def seal(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `record` with its digest, replacing an old one.
+
+    >>> is_intact(seal({"rows": 3})), is_intact({**seal({"rows": 3}), "rows": 2})
+    (True, False)
+    """
+    plain = {name: value for name, value in record.items() if name != _SEAL}
+    text = json.dumps(plain, sort_keys=True)
+    return {**plain, _SEAL: hashlib.sha256(text.encode()).hexdigest()[:16]}
+
+
+def is_intact(record: Mapping[str, Any]) -> bool:
+    """Return whether `record` matches its digest, or has none because an old version wrote it."""
+    return _SEAL not in record or record == seal(record)

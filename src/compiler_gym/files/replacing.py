@@ -17,19 +17,9 @@ from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 
-from compiler_gym.errors import CacheWarning
+from compiler_gym.errors import CacheWarning, CompilerGymError
 from compiler_gym.files.paths import cache_path
 from compiler_gym.files.temporary import process_prefix, remove_left, remove_tree
-
-__all__ = [
-    "keep",
-    "make_folder",
-    "replace_directory",
-    "replace_file",
-    "sync_path",
-    "tool_identity",
-    "write_whole",
-]
 
 
 def write_whole(path: Path, contents: bytes, *, sync: bool = False) -> None:
@@ -170,3 +160,18 @@ def _sync_all_below(directory: Path) -> None:
             raise OSError(number, os.strerror(number), str(directory))
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def writing(path: str | Path, kind: type[CompilerGymError]) -> Generator[None]:
+    """Raise an error of the class `kind` if the block cannot write to `path`.
+
+    Errors of this library pass through.
+    """
+    try:
+        yield
+    except CompilerGymError:
+        raise
+    except OSError as error:
+        reason = error.strerror or error
+        raise kind(f"cannot write {path}: {reason}: choose another path") from error

@@ -18,17 +18,6 @@ from pathlib import Path
 
 from compiler_gym.files.paths import transient_cache_path
 
-__all__ = [
-    "KeptDirectory",
-    "new_directory",
-    "new_scratch",
-    "process_prefix",
-    "remove_left",
-    "remove_tree",
-    "scratch_directory",
-    "sweep_temporary",
-]
-
 _swept: dict[tuple[Path, str], int] = {}
 """The process that has swept each kind, so that a forked process sweeps again."""
 _KIND = "compiler_gym-"
