@@ -54,9 +54,13 @@ def run_tool_boxed(
     tier = choose_tier()
     if tier is Sandbox.NONE:
         return subprocess.run(
-            command, input=input, capture_output=True, timeout=seconds, cwd=cwd or folder,
+            command,
+            input=input,
+            capture_output=True,
+            timeout=seconds,
+            cwd=cwd or folder,
             check=False,
-        )  # fmt: skip
+        )
     variables = {"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": str(folder)}
     with (
         tempfile.TemporaryFile() as stdin,

@@ -20,13 +20,30 @@ from compiler_gym.errors import SandboxError
 
 SYSTEM = (
     # Programs and libraries; a top-level symbolic link stays a link.
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt",
-    "/nix/store", "/gnu/store",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
     # Files that the C library and some interpreters read.
-    "/etc/alternatives", "/etc/fonts", "/etc/ghostscript", "/etc/ld.so.cache", "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d", "/etc/localtime", "/etc/nsswitch.conf", "/etc/protocols",
-    "/etc/services", "/etc/terminfo", "/var/lib/ghostscript",
-)  # fmt: skip
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ghostscript",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/terminfo",
+    "/var/lib/ghostscript",
+)
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 

@@ -357,8 +357,16 @@ class SequenceMutator:
             sequence[at:at] = part
 
     _CHANGES: ClassVar = (
-        _insert, _append, _delete, _delete_some, _replace, _swap, _shift, _cross, _splice
-    )  # fmt: skip
+        _insert,
+        _append,
+        _delete,
+        _delete_some,
+        _replace,
+        _swap,
+        _shift,
+        _cross,
+        _splice,
+    )
 
 
 _CHANCES = (5, 3, 2, 1, 4, 1, 2, 2, 3)

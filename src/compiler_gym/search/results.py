@@ -166,10 +166,14 @@ class SearchResult:
         plain = asdict(self)
         plain["actions"] = [_json_action(action) for action in self.actions]
         plain["improvements"] = [
-            {"seconds": round(i.seconds, 3), "steps": i.steps, "reward": i.reward,
-             "length": len(i.actions)}
+            {
+                "seconds": round(i.seconds, 3),
+                "steps": i.steps,
+                "reward": i.reward,
+                "length": len(i.actions),
+            }
             for i in self.improvements
-        ]  # fmt: skip
+        ]
         return plain
 
 

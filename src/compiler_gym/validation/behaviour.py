@@ -292,8 +292,12 @@ def _flaky(reference: Reference, case: RunCase, compared: Compared) -> str:
 
 def _same_behaviour(first: RunReport, second: RunReport) -> bool:
     return (first.exit_status, first.stdout, first.stderr, first.stopped_by, first.files) == (
-        second.exit_status, second.stdout, second.stderr, second.stopped_by, second.files,
-    )  # fmt: skip
+        second.exit_status,
+        second.stdout,
+        second.stderr,
+        second.stopped_by,
+        second.files,
+    )
 
 
 def _volatile(first: RunReport, second: RunReport) -> str | None:

@@ -195,9 +195,15 @@ def _weakest(names: Iterable[str]) -> str:
 
 
 _SHORTAGES = (
-    errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM,
-    errno.ENOSPC, errno.EROFS,
-)  # fmt: skip
+    errno.EAGAIN,
+    errno.EDQUOT,
+    errno.EIO,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.ENOSPC,
+    errno.EROFS,
+)
 _SYSTEM_MESSAGES = (*map(os.strerror, _SHORTAGES), "Cannot fork", "can't start new thread")
 """Messages of the C library, a shell and Python about shortages."""
 _OUTSIDE_SIGNALS = frozenset(
