@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Tune a project with its own build system and compiler.
 
-``request`` holds the user's options, ``goal`` and ``measure`` the quantity to improve. ``job`` runs
-one tuning from the build to the results, which ``handing_over`` writes; ``tuner`` is the interface
-that each compiler implements, in ``llvm``. ``allowance`` limits time or compilations,
-``journal`` stores every measurement so that an interrupted search can resume, and ``measuring``
-runs the user's commands. ``plan`` stores the decisions in a file, ``reading`` refuses plans that no
-tuner can have made, and ``recipes`` are the plans that we ship. ``size_search`` searches a
-compiler's decisions, ``explaining`` measures the gain from
-each decision. ``summary`` holds the results, ``report`` and ``page`` write them with the templates
-of ``html``, and ``difference`` compares two tunings. ``builds`` finds the binaries and sources of a
-build.
+``request`` holds the user's options, ``goal`` the quantity to improve. ``job`` runs one tuning:
+``project`` is the copy of the project with its recorded build, a ``tuner`` finds the decisions for
+a binary, ``proving`` reverts those with which a test fails, ``confirming`` measures the speed
+again, ``explaining`` measures the gain from each decision, and ``handing_over`` writes the results,
+which ``rebuilding`` tests with the project's own build. ``size_search`` searches a compiler's
+decisions within a limit and keeps a journal, and ``runs`` runs the user's commands. ``plan`` stores
+the decisions in a file, ``reading`` refuses plans that no tuner can have made, ``recipes`` are the
+plans that we ship, and ``applying`` uses a plan in a normal build. ``summary`` holds the results,
+``report`` writes them with templates, and ``difference`` compares two tunings. ``builds`` finds the
+binaries and sources of a build, and ``llvm`` is the tuner for LLVM.
 """
 
 from typing import TYPE_CHECKING

@@ -45,9 +45,12 @@ class BinaryDifference:
     def is_same(self) -> bool:
         """True if nothing differs."""
         different = (
-            self.only_first, self.only_second, self.changed_sources, self.sources_gone,
+            self.only_first,
+            self.only_second,
+            self.changed_sources,
+            self.sources_gone,
             self.sources_new,
-        )  # fmt: skip
+        )
         sizes_differ = any(first != second for first, second in self.sizes.values())
         return not any(different) and not self.has_other_passes and not sizes_differ
 

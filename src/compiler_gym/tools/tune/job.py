@@ -113,9 +113,12 @@ class TuningJob:
             if not self._is_interrupted():
                 self._watcher.says("building the project with the plan")
                 self.rebuild = find_rebuild(
-                    request, self.results, project.work / "rebuild",
-                    poll=project.stop, wrap=project.protection.wrap,
-                )  # fmt: skip
+                    request,
+                    self.results,
+                    project.work / "rebuild",
+                    poll=project.stop,
+                    wrap=project.protection.wrap,
+                )
             project.tell_what_changed()
             return self.results
         finally:
@@ -226,8 +229,10 @@ def _find_recipe(request: Request, tuner: Tuner) -> TuningRecipe:
     """Return the recipe for the request; raise `ProjectError` if there is none."""
     recipe = recipe_for(request.goal, tuner.version)
     if recipe is None:
-        recipes = [f"{r.name} is for {r.goal} with {r.compiler} on {r.known.machine}"
-                   for r in list_shipped_recipes()]  # fmt: skip
+        recipes = [
+            f"{r.name} is for {r.goal} with {r.compiler} on {r.known.machine}"
+            for r in list_shipped_recipes()
+        ]
         raise ProjectError(
             f"no recipe for the goal {request.goal} with {tuner.version} on "
             f"{platform.machine()}: {', '.join(recipes) or 'there are no recipes'}; omit "

@@ -201,9 +201,15 @@ class ProjectCopy:
             return Recording(folder, tree)
         self.watcher.says("building the project")
         build = partial(
-            record_build, tree, folder=folder, compiler=compiler, cxx_compiler=cxx,
-            on_line=self.watcher.builds, poll=self.stop, wrap=self.protection.wrap,
-        )  # fmt: skip
+            record_build,
+            tree,
+            folder=folder,
+            compiler=compiler,
+            cxx_compiler=cxx,
+            on_line=self.watcher.builds,
+            poll=self.stop,
+            wrap=self.protection.wrap,
+        )
         try:
             recording = build(self.request.build)
         except ProjectError:
@@ -303,9 +309,14 @@ class ProjectCopy:
         log, seconds = self.work / "check.log", self.request.check_seconds
         limit = {} if seconds is None else {"seconds": seconds}
         outcome = run_check(
-            self.request.check, tree, log=log, poll=poll, wrap=self.protection.wrap,
-            variables=rust_variables(self.tuner.compilers[0]), **limit
-        )  # fmt: skip
+            self.request.check,
+            tree,
+            log=log,
+            poll=poll,
+            wrap=self.protection.wrap,
+            variables=rust_variables(self.tuner.compilers[0]),
+            **limit,
+        )
         if not tree.is_dir() or not (self.request.output / _MARKER).is_file():
             raise ProjectError(
                 f"{self.request.check} removed files from the output folder {self.request.output}: "

@@ -20,9 +20,19 @@ from compiler_gym.tools.tune.runs import RunOutcome, put
 from compiler_gym.tools.tune.tuner import Found, Tuner, TuningSubject
 
 _OF_LINKERS = {
-    "_init", "_fini", "_start", "_end", "_edata", "_etext", "end", "edata", "etext", "__bss_start",
-    "__data_start", "_IO_stdin_used",
-}  # fmt: skip
+    "_init",
+    "_fini",
+    "_start",
+    "_end",
+    "_edata",
+    "_etext",
+    "end",
+    "edata",
+    "etext",
+    "__bss_start",
+    "__data_start",
+    "_IO_stdin_used",
+}
 """Symbols of linkers and of start-up files, which not every linker exports."""
 _OF_COMPILERS = ("libc.", "libm.", "libgcc_s.", "ld-linux", "libatomic.")
 """Beginnings of the libraries that compilers add for the code that they generate."""

@@ -43,12 +43,16 @@ def find_rebuild(
             folder.mkdir(parents=True)
             copy_tree(request.project, tree, leave_out=[request.output])
             environment = os.environ | {
-                "PWD": str(tree), "COMPILER_GYM_CACHE": str(folder / "cache"),
-            }  # fmt: skip
+                "PWD": str(tree),
+                "COMPILER_GYM_CACHE": str(folder / "cache"),
+            }
             process = run_in_own_session(
-                wrap(["/bin/sh", "-c", command]), cwd=tree, environment=environment,
-                takes=lambda part: None, poll=poll,
-            )  # fmt: skip
+                wrap(["/bin/sh", "-c", command]),
+                cwd=tree,
+                environment=environment,
+                takes=lambda part: None,
+                poll=poll,
+            )
             if not process.status and all(_is_same(result, tree, request) for result in results):
                 return command
     except (OSError, ProjectError, KeyboardInterrupt):

@@ -153,10 +153,14 @@ def _run(
     # Ctrl-C must reach only the tuning: a test that it stops would seem to fail.
     try:
         process = run_in_own_session(
-            wrap(["/bin/sh", "-c", text]), cwd=cwd,
-            environment={**build_variables(), "PWD": str(cwd), **variables}, takes=take,
-            takes_errors=take_errors, seconds=seconds, poll=poll,
-        )  # fmt: skip
+            wrap(["/bin/sh", "-c", text]),
+            cwd=cwd,
+            environment={**build_variables(), "PWD": str(cwd), **variables},
+            takes=take,
+            takes_errors=take_errors,
+            seconds=seconds,
+            poll=poll,
+        )
     except subprocess.TimeoutExpired:
         raise _LimitError(
             f"{shlex.quote(text)} did not finish within {seconds:g} s: use a shorter command"

@@ -131,12 +131,20 @@ def write_summary(
 ) -> TuningSummary:
     """Return the summary of `results`."""
     return TuningSummary(
-        compiler=compiler, goal=request.goal, build=request.build, run=request.run,
-        check=request.check, seconds=request.seconds_allowed,
-        compilations=request.compilations, seed=request.seed, folder=str(request.output),
-        binaries=tuple(_binary(result, request) for result in results), others=tuple(others),
-        is_interrupted=is_interrupted, rebuild=rebuild,
-    )  # fmt: skip
+        compiler=compiler,
+        goal=request.goal,
+        build=request.build,
+        run=request.run,
+        check=request.check,
+        seconds=request.seconds_allowed,
+        compilations=request.compilations,
+        seed=request.seed,
+        folder=str(request.output),
+        binaries=tuple(_binary(result, request) for result in results),
+        others=tuple(others),
+        is_interrupted=is_interrupted,
+        rebuild=rebuild,
+    )
 
 
 def share(before: float, after: float) -> str:
@@ -167,12 +175,22 @@ def _binary(result: Result, request: Request) -> BinarySummary:
         if name.startswith("pass ")
     }
     return BinarySummary(
-        name=result.binary.name, file=str(Path("bin") / result.binary.name), sizes=result.sizes,
-        rival=rival, is_better=_is_better(result, rival, request), tried=found.tried,
-        passes=found.plan.passes, steps=steps, decisions=decisions, taken_back=result.taken_back,
-        speed=result.speed, sources=_sources(found), functions=found.functions, notes=found.notes,
+        name=result.binary.name,
+        file=str(Path("bin") / result.binary.name),
+        sizes=result.sizes,
+        rival=rival,
+        is_better=_is_better(result, rival, request),
+        tried=found.tried,
+        passes=found.plan.passes,
+        steps=steps,
+        decisions=decisions,
+        taken_back=result.taken_back,
+        speed=result.speed,
+        sources=_sources(found),
+        functions=found.functions,
+        notes=found.notes,
         measure=request.measure,
-    )  # fmt: skip
+    )
 
 
 def _is_better(result: Result, rival: str, request: Request) -> bool:

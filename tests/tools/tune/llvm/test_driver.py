@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""A plan is described to the driver with the options that fit any link of a user."""
+"""A plan is described to the driver with options for any link, and rustc with its LLVM."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from compiler_gym.errors import PlanError
+from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tools.tune import recipe_named
-from compiler_gym.tools.tune.llvm.driver import describe_plan
+from compiler_gym.tools.tune.llvm.driver import describe_plan, find_rustc, our_llvm
 from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES, PACKED
 from compiler_gym.tools.tune.llvm.plugin import (
     PLUGIN,
@@ -59,3 +60,17 @@ def test_a_plan_of_more_than_one_link_is_refused() -> None:
     for plan in (replace(SMALL, method="program"), replace(SMALL, profile="x.profdata")):
         with pytest.raises(PlanError, match="cannot link in one step: use `--plan`"):
             describe_plan(plan, is_packed=False)
+
+
+@pytest.mark.parametrize("llvm", [our_llvm(), "18.1.7"])
+def test_the_version_of_llvm_decides(tmp_path: Path, llvm: str) -> None:
+    command = tmp_path / "rustc"
+    command.write_text(f"#!/bin/sh\necho 'release: 1.80.0'\necho 'LLVM version: {llvm}'\n")
+    command.chmod(0o755)
+    found = find_rustc(str(command))
+    assert (found.release, found.llvm, found.is_ours) == ("1.80.0", llvm, llvm == our_llvm())
+
+
+def test_a_missing_rustc_is_an_error() -> None:
+    with pytest.raises(ProjectError, match="no-such-rustc"):
+        find_rustc("no-such-rustc")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Record the build of a project, and work out which files each linked file is made of.
 
-``asked`` reads the user's build command, ``recording`` runs it in a copy of the project's ``tree``
+``shell`` reads the user's build command, ``recording`` runs it in a copy of the project's ``tree``
 and records every command (``builds/watch`` stands in for the compilers), and ``configured`` handles
-the output of CMake and Meson. ``linked_files`` reads the command that linked a file, ``binaries``
-finds its sources, ``relinking`` builds it again with another compiler, ``link_map`` and
-``debug_files`` describe its parts. ``protecting`` prevents or reports writes to the project itself.
+the output of CMake and Meson. ``binaries`` reads the commands that linked files and finds the
+sources, ``relinking`` builds a file again with another compiler, ``link_map`` and ``debug_files``
+describe its parts.
 This package does not depend on any compiler.
 """
 
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
-    from compiler_gym.tools.tune.builds._compiled_driver import find_compiled_driver
     from compiler_gym.tools.tune.builds.binaries import (
         Binary,
         Input,
@@ -78,7 +77,6 @@ __all__ = [
     "digest_files",
     "exchange_files",
     "find_binaries",
-    "find_compiled_driver",
     "list_inputs",
     "list_linked_files",
     "list_objects",

@@ -121,8 +121,10 @@ def list_linked_files(command: CompilerCommand) -> Iterator[Input]:
         elif name == "pop-state" and saved:
             state = saved.pop()
         else:
-            state = (name in _STATIC or (state[0] and name not in _DYNAMIC),
-                     _WHOLE.get(name, state[1]))  # fmt: skip
+            state = (
+                name in _STATIC or (state[0] and name not in _DYNAMIC),
+                _WHOLE.get(name, state[1]),
+            )
             is_in_library = _IN_LIBRARY.get(name, is_in_library)
             is_value = not _ALONE.fullmatch(name)
     # Ours would come first in the search, so all names of one file must lead to the same archive.

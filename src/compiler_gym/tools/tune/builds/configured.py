@@ -65,8 +65,10 @@ def adapt_configured(source: Path, target: Path) -> None:
         if _STATUS in files:
             for path in Path(folder).rglob("*"):
                 if path.name in _NAMES_PLACES and path.is_file() and not path.is_symlink():
-                    _rewrite(path, _move_paths(path.read_text("utf-8", "surrogateescape"),
-                                          source, target))  # fmt: skip
+                    _rewrite(
+                        path,
+                        _move_paths(path.read_text("utf-8", "surrogateescape"), source, target),
+                    )
 
 
 def configuring(source: Path, tree: Path) -> list[str]:

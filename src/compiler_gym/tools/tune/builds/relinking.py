@@ -217,10 +217,15 @@ def run_command(words: Sequence[str], cwd: Path) -> str:
     """Run one command of a build and return its output; raise `ProjectError` if it fails."""
     try:
         result = subprocess.run(
-            words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
-            check=False, env=build_variables(),
+            words,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            env=build_variables(),
             start_new_session=True,  # Ctrl-C must only reach the search
-        )  # fmt: skip
+        )
     except subprocess.TimeoutExpired:
         raise ProjectError(f"{shlex.join(words)} did not finish within {_SECONDS:g} s") from None
     except OSError as error:

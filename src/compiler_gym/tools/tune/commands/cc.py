@@ -3,7 +3,7 @@
 
 The real compiler runs first and determines the exit status. Errors while recording never reach the
 build; they are written to a file. The compiled driver handles plans, recipes and policies; it calls
-the library for what it does not know.
+the library for everything else.
 """
 
 import os

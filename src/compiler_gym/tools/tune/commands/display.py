@@ -64,9 +64,11 @@ class TuningDisplay(TuningWatcher):
             from rich.live import Live
 
             self._live = Live(
-                console=self._console, get_renderable=self._picture, refresh_per_second=4,
+                console=self._console,
+                get_renderable=self._picture,
+                refresh_per_second=4,
                 transient=True,
-            )  # fmt: skip
+            )
             self._live.start()
         return self
 
@@ -215,8 +217,9 @@ def _size_table(binary: "BinarySummary") -> "Table":
 
     shown, key = columns(binary.sizes), binary.measure.key
     numbers = tuple(m.label for m in shown)
-    rows = table("Built with", *numbers, "Tuned is", right=numbers,
-                 title=f"{binary.name}: bytes, stripped")  # fmt: skip
+    rows = table(
+        "Built with", *numbers, "Tuned is", right=numbers, title=f"{binary.name}: bytes, stripped"
+    )
     tuned = binary.sizes["tuned"]
     for name, sizes in binary.sizes.items():
         is_tuned = name == "tuned"
@@ -224,9 +227,10 @@ def _size_table(binary: "BinarySummary") -> "Table":
         against = "" if is_tuned else share(sizes[key], tuned[key])
         colour = "green" if against.endswith("smaller") else "yellow"
         rows.add_row(
-            style_text(name, style), *(style_text(f"{sizes[m.key]:,}", style) for m in shown),
+            style_text(name, style),
+            *(style_text(f"{sizes[m.key]:,}", style) for m in shown),
             style_text(against, colour),
-        )  # fmt: skip
+        )
     return rows
 
 
@@ -279,10 +283,14 @@ def _show_next(summary: "TuningSummary") -> None:
 
 def _commands(summary: "TuningSummary", folder: Path) -> list[str]:
     return [
-        *(shlex.quote(f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file))
-          for b in summary.binaries),
+        *(
+            shlex.quote(
+                f"./{folder / b.file}" if not folder.is_absolute() else str(folder / b.file)
+            )
+            for b in summary.binaries
+        ),
         shlex.join(["sh", str(folder / "reproduce.sh"), str(folder / "work" / "tree")]),
-    ]  # fmt: skip
+    ]
 
 
 def _short(path: Path) -> Path:

@@ -5,6 +5,8 @@ A build calls its compiler thousands of times, so this module imports as little 
 """
 
 import os
+import shutil
+import sys
 from typing import NamedTuple
 
 
@@ -44,7 +46,19 @@ def serve(words: list[str]) -> int | None:
 
 def become_driver(words: list[str]) -> None:
     """Replace this process by the driver for the verb in `words`; exit if it is missing."""
-    from compiler_gym.tools.tune.builds import find_compiled_driver
-
     driver = find_compiled_driver(words[0])
     os.execv(driver, [driver, *words[1:]])
+
+
+def find_compiled_driver(verb: str) -> str:
+    """Return the path of the driver for C (``cc``) or C++ (``cxx``); exit if it is missing."""
+    name = f"compiler-gym-{verb}"
+    folders = [os.path.dirname(sys.argv[0]), os.path.dirname(sys.executable)]
+    path = os.pathsep.join([*filter(None, folders), os.environ.get("PATH", os.defpath)])
+    driver = shutil.which(name, path=path)
+    if driver is None:
+        sys.exit(
+            f"compiler-gym {verb}: {name} not found next to {sys.executable} or on PATH: "
+            "install compiler_gym again, or run `make setup` in a checkout"
+        )
+    return driver

@@ -30,7 +30,7 @@ def rust(
     compiler-gym rust --minsize
     """
     from compiler_gym.tools.tune import recipe_named
-    from compiler_gym.tools.tune.llvm import rustc as ours
+    from compiler_gym.tools.tune.llvm import driver as ours
 
     found = ours.find_rustc(rustc)
     own = [("--minsize", minsize), ("--old-loaders", old_loaders)]
@@ -40,9 +40,15 @@ def rust(
         flags = found.list_llvm_flags(recipe_named("small").plan)
     if json:
         print_json(
-            {"rustc": found.release, "llvm": found.llvm, "our_llvm": ours.our_llvm(),
-             "can_link": found.is_ours, "profile": ours.PROFILE, "rustflags": flags}
-        )  # fmt: skip
+            {
+                "rustc": found.release,
+                "llvm": found.llvm,
+                "our_llvm": ours.our_llvm(),
+                "can_link": found.is_ours,
+                "profile": ours.PROFILE,
+                "rustflags": flags,
+            }
+        )
         return
     versions = f"rustc {found.release} is built on LLVM {found.llvm}"
     if found.is_ours:
@@ -62,5 +68,6 @@ def rust(
     if found.is_ours and not minsize:
         output().print(
             "\nMost of a small program is the standard library, which is compiled for speed. With "
-            "--minsize it is compiled for size, too.", soft_wrap=True,
-        )  # fmt: skip
+            "--minsize it is compiled for size, too.",
+            soft_wrap=True,
+        )

@@ -115,9 +115,13 @@ def _tune(request: Request, tuner: "Tuner", *, is_quiet: bool) -> "TuningSummary
                 )
                 results = job.run()
                 return write_report(
-                    request, results, compiler=tuner.version, others=job.others,
-                    is_interrupted=interrupts.requested, rebuild=job.rebuild,
-                )  # fmt: skip
+                    request,
+                    results,
+                    compiler=tuner.version,
+                    others=job.others,
+                    is_interrupted=interrupts.requested,
+                    rebuild=job.rebuild,
+                )
         except (KeyboardInterrupt, ProjectError) as error:
             # A foreground process receives the Ctrl-C too, and may fail because of it.
             if not interrupts.requested:
@@ -184,8 +188,16 @@ def _show_difference(difference: "PlanDifference") -> None:
 def _size_rows(difference: "PlanDifference") -> "Table":
     from compiler_gym.tools.tune import Measure, share
 
-    rows = table("Binary", "Bytes", "A", "B", "B is", right=("A", "B"), typed=("Binary",),
-                 title="Tuned, in bytes")  # fmt: skip
+    rows = table(
+        "Binary",
+        "Bytes",
+        "A",
+        "B",
+        "B is",
+        right=("A", "B"),
+        typed=("Binary",),
+        title="Tuned, in bytes",
+    )
     for binary in difference.binaries:
         name = binary.name
         for measure in Measure:

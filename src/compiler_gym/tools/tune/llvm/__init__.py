@@ -7,7 +7,7 @@ all sources into one module. ``plans`` has the three kinds of plans, each with i
 its script. ``deciding`` converts decisions between a journal and plans, ``size`` searches for those
 that make the binary small, ``slowdown`` limits their cost, and ``speed`` keeps a build with a
 profile if it is faster. ``llvm_tuner`` is the entry point for `compiler_gym.tools.tune`; ``driver``
-and ``rustc`` serve ``compiler-gym cc`` and ``rust``.
+serves ``compiler-gym cc`` and ``rust``.
 """
 
 from typing import TYPE_CHECKING

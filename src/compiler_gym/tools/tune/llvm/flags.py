@@ -62,8 +62,17 @@ _READS_PACKED = b"\0GLIBC_ABI_DT_RELR\0"
 this version, so an older glibc refuses them with a message; an older musl would crash."""
 _NO_DEFAULTS, _C_LIBRARY = "-nodefaultlibs", "-lc"
 """rustc names every library itself, the C library included."""
-_NEVER_PACKED = ("-static", "--static", "-static-pie", "-no-pie", "-nopie", "-nolibc", "-nostdlib",
-                 _NO_DEFAULTS, "-r")  # fmt: skip
+_NEVER_PACKED = (
+    "-static",
+    "--static",
+    "-static-pie",
+    "-no-pie",
+    "-nopie",
+    "-nolibc",
+    "-nostdlib",
+    _NO_DEFAULTS,
+    "-r",
+)
 """Flags of links without relative relocations, or without a C library that could refuse them."""
 _DECIDED = ("pack-relative-relocs", "pack-dyn-relocs")
 """Parts of flags with which a build decides about packed relocations itself."""
@@ -92,9 +101,13 @@ def can_pack(command: CompilerCommand, compiler: Sequence[str]) -> bool:
         return False
     try:
         result = subprocess.run(
-            [*compiler, *words, f"-print-file-name={_LIBC}"], cwd=command.cwd, check=False,
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS,
-        )  # fmt: skip
+            [*compiler, *words, f"-print-file-name={_LIBC}"],
+            cwd=command.cwd,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+        )
         # If there is no such file, the compiler prints the name without a folder.
         path = Path(result.stdout.decode().rstrip("\n"))
         return path.is_absolute() and _READS_PACKED in read_regular(path)

@@ -175,10 +175,16 @@ class SizeTuning:
         smallest = min((self.baseline, *known, tuned), key=self._size)
         chosen, speed, notes = self._limit_slowdown(smallest)
         return Found(
-            chosen.plan, chosen.path, self.rivals, search.first, self.subject.allowance.used,
-            speed=speed, notes=notes, gains=search.gains if chosen.plan == tuned.plan else {},
+            chosen.plan,
+            chosen.path,
+            self.rivals,
+            search.first,
+            self.subject.allowance.used,
+            speed=speed,
+            notes=notes,
+            gains=search.gains if chosen.plan == tuned.plan else {},
             rival_plan=self.baseline.plan,
-        )  # fmt: skip
+        )
 
     def _size(self, build: Build) -> int:
         return self.subject.measure.of(build.path)
@@ -189,12 +195,15 @@ class SizeTuning:
         bare = BinaryPlan(subject.binary.name, PROGRAM, scope=_find_scope(whole), sources=sources)
         start = min(self.known, key=self._size, default=Build(bare, Path())).plan
         return SizeDecisions(
-            LlvmMaker(self.linker, whole, bare), subject.measure, _list_layout(subject),
+            LlvmMaker(self.linker, whole, bare),
+            subject.measure,
+            _list_layout(subject),
             _list_starts(subject, start),
             UNSAFE if subject.binary.is_shared or not subject.is_tested else (),
             is_position_independent=is_shared_library(self.rivals[FAIR]),
-            jobs=subject.jobs, seed=subject.seed,
-        )  # fmt: skip
+            jobs=subject.jobs,
+            seed=subject.seed,
+        )
 
     def _search(self, decisions: SizeDecisions) -> SizeSearch:
         subject, name = self.subject, self.subject.binary.name

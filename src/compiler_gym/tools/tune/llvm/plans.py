@@ -2,7 +2,7 @@
 """The three kinds of plans: each knows its possible decisions, its build and its script.
 
 A flag for clang or its linker can load a plugin or overwrite a file, so each kind accepts only the
-decisions of its own tables. A script is a list of shell commands of clang, llvm-link, opt and lld,
+decisions in its tables. A script is a list of shell commands of clang, llvm-link, opt and lld,
 without this library: it reads the sources from a tree in which the project was built, and produces
 the same bytes as the build that was measured.
 """

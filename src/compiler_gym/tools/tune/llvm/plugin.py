@@ -47,7 +47,7 @@ class LinkCommand:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def list_words(self) -> list[str]:
-        """Return one command that sets the variables and runs the words."""
+        """Return one command that also sets the variables."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         return ["env", *variables, *self.words] if variables else [*self.words]
 
@@ -141,7 +141,7 @@ def load_words(plan: BinaryPlan, option: str) -> list[str]:
 
 
 def plugin_environment(plan: BinaryPlan) -> dict[str, str]:
-    """Return the variable with which the plug-in turns off the rules that `plan` lists, if any."""
+    """Return the variable that disables the rules of the plug-in that `plan` lists, if any."""
     rules = [word.removeprefix("-") for word in plan.plugin if word != PLUGIN]
     return {SETTINGS: f"rules=-{'+'.join(rules)}"} if rules else {}
 

@@ -62,10 +62,14 @@ class Profiler:
             profiles = sorted(raw.glob("*.profraw"))
             has_failed = by.has_failed(outcome)
             if has_failed or not profiles:
-                why = f"exited with status {outcome.status}" if has_failed else (
-                    "wrote no profile; it must run the program that was built, and that program "
-                    "must end with exit()"
-                )  # fmt: skip
+                why = (
+                    f"exited with status {outcome.status}"
+                    if has_failed
+                    else (
+                        "wrote no profile; it must run the program that was built, and that "
+                        "program must end with exit()"
+                    )
+                )
                 raise ProjectError(f"{by.text} {why}")
             _merge(profiles, output)
         except ProjectError as error:
@@ -188,9 +192,15 @@ class ProfileTrial:
                 )
                 speed = Comparison(1.0, 1.0, 1.0)
         return Found(
-            plan, path, self.rivals, self.subject.measure.of(fair), tried, speed=as_speed(speed),
-            notes=tuple(self.notes), rival_plan=self.none,
-        )  # fmt: skip
+            plan,
+            path,
+            self.rivals,
+            self.subject.measure.of(fair),
+            tried,
+            speed=as_speed(speed),
+            notes=tuple(self.notes),
+            rival_plan=self.none,
+        )
 
     @property
     def _run(self) -> RunCommand:
