@@ -13,9 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 __all__ = [
     "Comparison",
@@ -99,6 +101,8 @@ def bootstrap_interval(values: Sequence[float], seed: int = 0) -> Interval:
     >>> str(bootstrap_interval([2.0, 2.0]))
     '2.0000 [2.0000, 2.0000]'
     """
+    import numpy as np
+
     sample = np.asarray(values, dtype=np.float64)
     drawn = np.random.default_rng(seed).integers(0, len(sample), size=(_RESAMPLES, len(sample)))
     low, high = np.quantile(sample[drawn].mean(axis=1), _TAILS)
@@ -148,6 +152,8 @@ def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Co
     >>> round(result.speedup, 2), result.is_significant
     (2.0, True)
     """
+    import numpy as np
+
     pairs = [(b, c) for b, c in zip(baseline, candidate, strict=True) if b > 0 and c > 0]
     if not pairs:
         return Comparison(1.0, 0.0, math.inf)
@@ -160,7 +166,7 @@ def compare_fastest(baseline: Sequence[float], candidate: Sequence[float]) -> Co
     return Comparison(speedup, min(float(low), speedup), max(float(high), speedup))
 
 
-def _speedups(times: NDArray[np.float64]) -> NDArray[np.float64]:
+def _speedups(times: "NDArray[np.float64]") -> "NDArray[np.float64]":
     """Return the ratio of the fastest thirds for each of n samples of rounds, (n, rounds, 2)."""
     times = times.copy()
     times.sort(axis=1)
