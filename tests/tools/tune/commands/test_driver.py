@@ -180,7 +180,7 @@ def test_a_plan_for_a_compiler_that_is_not_here_is_said_where_it_is_used(
     assert drive("-c", "main.c", "part.c").returncode == 0
     done = drive("main.o", "part.o", "-o", "run")
     assert done.returncode == 0
-    assert b"no tuner is installed for pcc 1.2" in done.stderr
+    assert b"no tuner for the compiler 'pcc 1.2'" in done.stderr
     assert subprocess.run([tree / "run"]).returncode == 42
 
 
