@@ -40,7 +40,7 @@ def test_a_page_affects_its_blocks_the_test_of_links_and_the_tests_that_name_it(
 def test_a_tool_affects_the_pages_that_run_its_commands() -> None:
     found = {name for name in names("packages/hunt/src/compiler_gym_hunt") if name.endswith(".md]")}
     blocks = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
-    assert f"{blocks}[docs/guide/hunt.md]" in found
+    assert f"{blocks}[packages/hunt/docs/hunt.md]" in found
     assert f"{blocks}[docs/guide/wrappers.md]" not in found
 
 

@@ -11,14 +11,6 @@ from typing import Any
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.corpus.packages import (
-    BuildOutcome as PackageOutcome,
-)
-from compiler_gym.tools.corpus.packages import (
-    LockedPackage,
-    PackageBuilder,
-    read_results,
-)
 from compiler_gym.tools.learn.integrations.ray import (
     Job,
     Outcome,
@@ -28,7 +20,15 @@ from compiler_gym.tools.learn.integrations.ray import (
     search_program,
     spread_tasks,
 )
-from tests.tools.corpus.packages.sources import (
+from compiler_gym_corpus.packages import (
+    BuildOutcome as PackageOutcome,
+)
+from compiler_gym_corpus.packages import (
+    LockedPackage,
+    PackageBuilder,
+    read_results,
+)
+from test_corpus.packages.sources import (
     LIMITS,
     AssemblyCompiler,
     FolderSupplier,

@@ -21,6 +21,8 @@ from compiler_gym_inline.llvm.rewards import make_inline_rewards
 __all__ = ["InlineCommandLine", "LlvmInlineEnv"]
 
 _MODULE = "compiler_gym_inline.llvm"
+_OLD_MODULE = "compiler_gym.tools.inline.llvm"
+"""The module in states that were saved before it was in a package."""
 _DECISIONS = "--decisions="
 
 
@@ -54,7 +56,7 @@ class InlineCommandLine(Commandline):
         Raises `InvalidActionError` if `string` is neither.
         """
         arguments = split_command(string)
-        if arguments[1:3] == ["-m", _MODULE]:
+        if arguments[1:3] in (["-m", _MODULE], ["-m", _OLD_MODULE]):
             options = [argument for argument in arguments[3:] if argument.startswith(_DECISIONS)]
             letters = options[0].removeprefix(_DECISIONS) if options else ""
             is_invalid = len(options) > 1 or len(arguments) - len(options) not in (7, 4)

@@ -274,6 +274,8 @@ def test_command_lines_are_read_back(env: LlvmInlineEnv) -> None:
         assert space.from_string(space.to_string(actions)) == actions
         assert space.from_string(space.to_string(actions, level="O3")) == actions
     assert space.from_string("din") == [0, 1, 2]
+    old = space.to_string([0, 1]).replace("compiler_gym_inline", "compiler_gym.tools.inline")
+    assert space.from_string(old) == [0, 1]  # a state of an older release
     for wrong in ("dix", "d i", "opt -passes=dce", space.to_string([1]) + "; ls", "-m x"):
         with pytest.raises(InvalidActionError, match="not a list of inlining decisions"):
             space.from_string(wrong)
