@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-__all__ = ["CORE", "PACKAGES", "ROOT", "module_name", "sources", "find_tests"]
+__all__ = ["CORE", "PACKAGES", "ROOT", "find_tests", "module_name", "sources"]
 
 ROOT = Path(__file__).parents[1]
 CORE = ROOT / "src" / "compiler_gym"

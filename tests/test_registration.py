@@ -30,7 +30,6 @@ from compiler_gym.registration import (
     program_formats,
     recommend_reward,
 )
-from tests.stand_ins import always
 
 FORTRAN = ProgramFormat("Fortran", (".f90",))
 STRANGER = Compiler(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pages of the site in one tree: those of docs/, and those that packages keep beside code.
+"""The pages of the site in one tree: those of docs/, and the guides of packages.
 
 A guide of a package is in packages/NAME/docs/, and its place on the site is guide/. Links are
 relative to where a page is written, so they are rewritten for its place on the site.
@@ -14,7 +14,9 @@ from docs.site import ROOT
 
 __all__ = ["assemble", "guide", "places", "relink"]
 
-_LINK = re.compile(r"(?P<before>\]\(<?|(?:href|src)=\"|^\[[^\]]+\]: )(?![a-z]+:)(?P<path>[^)\s>#\":]+)", re.M)
+_LINK = re.compile(
+    r"(?P<before>\]\(<?|(?:href|src)=\"|^\[[^\]]+\]: )(?![a-z]+:)(?P<path>[^)\s>#\":]+)", re.M
+)
 _FENCE = re.compile(r"^(```(?!\{).*?^```$)", re.M | re.S)
 _INTEGRATIONS = {"training-environments.md"}
 """Guides that are listed below the guide on other libraries."""

@@ -33,7 +33,7 @@ def doors_public_names(module: str) -> set[str] | None:
 
 
 def faults(path: Path) -> Iterator[str]:
-    """Yield the imports of `path` that enter the core beside a door."""
+    """Yield the imports of `path` that do not enter the core by a door."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             modules = [(name.name, name.name) for name in node.names]

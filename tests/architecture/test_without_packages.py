@@ -52,7 +52,7 @@ def test_an_environment_says_how_to_get_it(id: str, package: str) -> None:
 
 
 @pytest.mark.parametrize("command", ["web", "hunt", "conformance", "tasks"])
-def test_a_command_says_how_to_get_it(command: str) -> None:
+def test_an_unknown_command_names_its_package(command: str) -> None:
     done = run("-m", "compiler_gym", command)
     assert done.returncode == 2
     assert "It may be in compiler_gym_agents or" in " ".join(done.stderr.split())

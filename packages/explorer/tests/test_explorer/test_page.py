@@ -472,7 +472,7 @@ def test_a_program_that_cannot_be_opened_is_reported(page: Any, text: str, says:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not _AXE.exists(), reason="axe-core is missing: cd packages/explorer/web && npm ci")
+@pytest.mark.skipif(not _AXE.exists(), reason="axe-core is missing: npm ci in web/")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
 def test_axe_finds_nothing_serious(page: Any, width: int, theme: str) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Collections of programs: ``readers`` and ``importers`` read them, ``corpus_writer`` stores them in
-a corpus file, and ``export`` writes Parquet, with a ``card``.
+"""Collections of programs: ``readers`` and ``importers`` read them, ``corpus_writer`` stores them
+in a corpus file, and ``export`` writes Parquet, with a ``card``.
 """
 
 from typing import TYPE_CHECKING

@@ -254,7 +254,8 @@ class CorpusWriter:
         stored = dict(self._sql.execute("SELECT key, value FROM meta"))
         if int(stored.get("format", CORPUS_FORMAT)) != CORPUS_FORMAT:
             raise DatasetInitError(
-                f"{self.path} has corpus format {stored['format']}; this library writes {CORPUS_FORMAT}"
+                f"{self.path} has corpus format {stored['format']}; "
+                f"this library writes {CORPUS_FORMAT}"
             )
         new = {key: value for key, value in self._meta.items() if value}
         new["name"] = BenchmarkUri.from_string(self._meta["name"]).dataset_name

@@ -12,13 +12,12 @@ import pytest
 from compiler_gym.datasets import (
     CorpusDataset,
     CorpusProgram,
-    ImportReport,
     ReadOptions,
-    import_corpus,
 )
 from compiler_gym.datasets.fetching import zstd
 from compiler_gym.datasets.fetching.archive import ArchiveLimits
 from compiler_gym.errors import DatasetInitError
+from compiler_gym_corpus.collections import ImportReport, import_corpus
 from tests.datasets.conftest import make_tar
 
 MIT = "Permission is hereby granted, free of charge, to any person"

@@ -3,7 +3,7 @@
 
 ``collecting`` fills a folder and resumes an interrupted collection, ``engines`` spreads the work
 over processes, and ``playing`` runs a policy on each program in the environment of ``recorded``.
-``shards`` defines the rows, and reads and writes one file of them. ``stored`` reads a collection in
+``shards`` defines the rows, and reads and writes one file. ``stored`` reads a collection in
 order or shuffled, and replays its episodes.
 """
 
