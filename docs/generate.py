@@ -202,7 +202,7 @@ def _environments() -> str:
 
 
 def _is_ours(compiler: Compiler) -> bool:
-    return compiler.environment.startswith("compiler_gym.")
+    return compiler.environment.startswith(("compiler_gym.", "compiler_gym_"))
 
 
 def _actions(compiler: Compiler, env: CompilerEnv) -> str:

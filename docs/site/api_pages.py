@@ -63,10 +63,13 @@ def doors() -> Iterator[tuple[str, Path]]:
         parts = (root, *path.relative_to(sources()[root]).with_suffix("").parts)
         if any(part.startswith("_") and part != "__init__" for part in parts):
             continue
-        if parts[1] in NOT_IMPORTED or (parts[1] == "envs" and {*parts} & {*ROOMS}):
+        is_core = root == "compiler_gym"
+        if is_core and parts[1] in NOT_IMPORTED:
+            continue
+        if (not is_core or parts[1] == "envs") and {*parts} & {*ROOMS}:
             continue
         package = parts[-1] == "__init__"
-        if (package or len(parts) == 2 or parts[1] in OWN_DOORS) and names(path):
+        if (package or (is_core and len(parts) == 2) or parts[1] in OWN_DOORS) and names(path):
             yield ".".join(parts[:-1] if package else parts), path
 
 

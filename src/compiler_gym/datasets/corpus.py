@@ -55,6 +55,7 @@ from compiler_gym.errors import BenchmarkInitError, DatasetInitError, UnknownNam
 from compiler_gym.errors.nearest import did_you_mean, unknown_name
 
 CORPUS_FILE = "corpus.sqlite"
+"""The name of the file in the folder of an installed corpus."""
 BUILT_LINK = "built"
 """The name of the symlink, next to the file, to the folder of built packages it comes from."""
 _SUGGEST_UP_TO = 10_000

@@ -20,6 +20,7 @@ from compiler_gym.datasets.uri import quote_path
 from compiler_gym.errors import DatasetInitError
 
 CORPUS_FORMAT = 1
+"""The version of the tables in a corpus file."""
 _ROWS_PER_READ = 32
 _MOST_ORIGINS = 4096
 _CACHE_KIB = 8192

@@ -405,7 +405,8 @@ def program_unreadable(path: object, error: OSError) -> BenchmarkInitError:
 def warn_of_the_caller(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line outside this library, across any number of wrappers."""
     frame, level = _sys._getframe(1), 2  # pyright: ignore[reportPrivateUsage]  # as `warnings` does
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("compiler_gym."):
+    ours = ("compiler_gym.", "compiler_gym_")
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith(ours):
         frame, level = frame.f_back, level + 1
     _warnings.warn(message, category, stacklevel=level)
 

@@ -19,8 +19,10 @@ from compiler_gym.tools.tune.builds import Binary
 from compiler_gym.tools.tune.goal import Measure
 from compiler_gym.tools.tune.plan import BinaryPlan
 
-SMALL, FAST = "link-time", "link-time fast"
-"""Methods of a plan that use clang's own link-time optimisation, at -Oz and at -O3."""
+SMALL = "link-time"
+"""The method of a plan that uses clang's own link-time optimisation at -Oz."""
+FAST = "link-time fast"
+"""The method of a plan that uses clang's own link-time optimisation at -O3."""
 PROGRAM = "program"
 """The method of a plan that links all sources into one module first."""
 FOLDING = ("-Wl,--icf=safe",)

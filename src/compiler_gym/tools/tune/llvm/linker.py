@@ -37,6 +37,7 @@ _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 SAMPLED = ".afdo"
 """The suffix of sample profiles; all others are instrumentation profiles."""
 QUIET = ("-Qunused-arguments", "-w")
+"""Options of clang against warnings about options that a step does not use."""
 _PARTIAL = "partial-"
 """The prefix of files that are still being written."""
 _LINK_TIME = "-flto"
