@@ -90,11 +90,6 @@ if TYPE_CHECKING:
     export_folder: Callable[..., Any]
     export_parquet: Callable[..., Any]
     import_corpus: Callable[..., Any]
-    # In the package `corpus`, which the core does not import.
-    ImportReport: type
-    export_folder: Callable[..., int]
-    export_parquet: Callable[..., int]
-    import_corpus: Callable[..., object]
 
     # Names of 0.2.5, which `compat` holds.
     activate: Callable[..., bool]
