@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -33,11 +34,11 @@ def build(folder: Path, jobs: int = 2) -> None:
     kept = ROOT / "build" / "site-doctrees"
     api_pages.write()
     tutorial_pages.write()
-    pages = assemble(ROOT / "build" / "site-pages")
     command += ["-j", str(jobs), "-b", "html", "-d", str(kept), "-c", str(ROOT / "docs")]
-    command += [str(pages), str(folder)]
-    if subprocess.run(command, cwd=ROOT, check=False).returncode:
-        sys.exit("the site has warnings: mend what the lines above say")
+    with tempfile.TemporaryDirectory() as own:  # two builds may run at the same time
+        pages = assemble(Path(own) / "repository")
+        if subprocess.run([*command, str(pages), str(folder)], cwd=ROOT, check=False).returncode:
+            sys.exit("the site has warnings: mend what the lines above say")
     nowhere = list(broken(folder))
     if nowhere:
         sys.exit("links that lead nowhere:\n  " + "\n  ".join(nowhere))

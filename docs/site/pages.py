@@ -61,12 +61,13 @@ def assemble(folder: Path) -> Path:
     folder.mkdir(parents=True)
     for path in ROOT.iterdir():
         if path.is_file():
-            shutil.copy(path, folder)  # pages include some, whose links are as if they were here
+            shutil.copy(path, folder)
         elif path.name not in ("docs", "build") and not path.name.startswith("."):
             (folder / path.name).symlink_to(path)  # links to files of the repository lead there
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=shutil.ignore_patterns("__pycache__"))
     moved = places()
-    written = {path: path for path in sorted((ROOT / "docs").rglob("*.md"))}
+    own = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]  # a page includes the changelog
+    written = {path: path for path in sorted(own)}
     for old, new in {**written, **moved}.items():
         text = relink(old.read_text(encoding="utf-8"), old, new, moved)
         copy = folder / new.relative_to(ROOT)
