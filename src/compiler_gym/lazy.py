@@ -142,7 +142,12 @@ def _root(entry: "EntryPoint") -> str:
 
 def _is_missing(entry: "EntryPoint") -> bool:
     root = _root(entry)
-    return root.startswith(f"{_PACKAGE}_") and importlib.util.find_spec(root) is None
+    return root.startswith(f"{_PACKAGE}_") and not _is_installed(root)
+
+
+@cache
+def _is_installed(root: str) -> bool:
+    return importlib.util.find_spec(root) is not None
 
 
 def part(kind: str, compiler: str | None = None) -> Any:

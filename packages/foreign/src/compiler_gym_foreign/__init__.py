@@ -8,12 +8,27 @@ decisions over pipes, and ``model_runner`` makes an environment from it.
 
 from typing import TYPE_CHECKING
 
+from compiler_gym.cli.kit.rows import Row, Topic
 from compiler_gym.lazy import door
-from compiler_gym_foreign.declaration import Plugin, plugin_files, read_plugin
 
 if TYPE_CHECKING:
+    from compiler_gym_foreign.declaration import Plugin, plugin_files, read_plugin
     from compiler_gym_foreign.environment import ServiceEnv
 
-__all__ = ["Plugin", "ServiceEnv", "plugin_files", "read_plugin"]
+__all__ = ["COMMANDS", "Plugin", "ServiceEnv", "plugin_files", "read_plugin"]
+
+COMMANDS = {
+    "conformance": Row(
+        "compiler_gym_foreign.commands:conformance",
+        "Check that a program follows the session protocol: `conformance -- ./my-service`.",
+        topic=Topic.EXTEND,
+    ),
+    "sdk": Row(
+        "compiler_gym_foreign.commands:sdk",
+        "Print the folder with the C++ header, the message schema and sample transcripts.",
+        topic=Topic.EXTEND,
+    ),
+}
+"""The commands of this package; here, so that listing them loads nothing else."""
 
 __getattr__ = door(__name__)

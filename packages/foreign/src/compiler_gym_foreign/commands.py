@@ -7,23 +7,9 @@ from typing import Annotated
 import typer
 
 from compiler_gym.cli.kit.output import Json, output, print_json, style_text
-from compiler_gym.cli.kit.rows import Row, Topic
 from compiler_gym.errors import BenchmarkNotFoundError, InvalidParameterError
 
-__all__ = ["COMMANDS", "conformance", "sdk"]
-
-COMMANDS = {
-    "conformance": Row(
-        "compiler_gym_foreign.commands:conformance",
-        "Check that a program follows the session protocol: `conformance -- ./my-service`.",
-        topic=Topic.EXTEND,
-    ),
-    "sdk": Row(
-        "compiler_gym_foreign.commands:sdk",
-        "Print the folder with the C++ header, the message schema and sample transcripts.",
-        topic=Topic.EXTEND,
-    ),
-}
+__all__ = ["conformance", "sdk"]
 
 BROKEN = 1
 """The exit status if a check fails."""
