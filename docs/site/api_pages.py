@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _IMPORTED = re.compile(r"^ *(?:from|import) (compiler_gym[\w.]*)", re.MULTILINE)
-_FOR_USERS = re.compile(r"compiler_gym\.(integrations\.\w+|envs(\.\w+)?)")
+_FOR_USERS = re.compile(r"compiler_gym(\.(integrations\.\w+|envs(\.\w+)?)|_\w+)")
 FOLDER = ROOT / "docs" / "api"
 OWN_DOORS = ("integrations",)
 """Folders whose files are imported by users one by one."""

@@ -125,6 +125,7 @@ def missing_parts(kind: str) -> dict[str, str]:
     return {entry.name: _root(entry) for entry in _entry_points(kind) if _is_missing(entry)}
 
 
+@cache
 def _entry_points(kind: str) -> "list[EntryPoint]":
     """Return the entry points of a group: ours, then those of our packages, then the others."""
     from importlib.metadata import entry_points

@@ -2,8 +2,8 @@
 """Compilers that are separate programs, and need no Python.
 
 ``declaration`` reads the TOML file that declares such a program, and finds these files;
-``environment`` is the environment for all of them. ``interactive`` is the protocol in which a
-decisions over pipes, and ``model_runner`` makes an environment from it.
+``environment`` is the environment for all of them. ``interactive`` is the protocol in which LLVM
+requests decisions over pipes, and ``model_runner`` makes an environment from it.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Export tasks as folders in the Harbor format, which several trainers read.
 
-    python -m compiler_gym.integrations.harbor export FOLDER --split test --difficulty easy
+    python -m compiler_gym_agents.libraries.harbor export FOLDER --split test --difficulty easy
 
 In a task's container the agent uses the tools over the Model Context Protocol, and every call
 updates a file of its decisions. Only that file reaches the verifier's container, where the judge
