@@ -12,6 +12,8 @@ from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 import compiler_gym
+import compiler_gym.envs.llvm
+import compiler_gym_gcc
 from compiler_gym.cli._app import app
 from compiler_gym.errors import InvalidParameterError
 from tests.loading import installed
@@ -43,8 +45,8 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
         "panes",
     }
 
-    for bundled in ("gcc", "llvm"):
-        folder = Path(compiler_gym.__file__).parent / "envs" / bundled
+    for bundled in (compiler_gym_gcc, compiler_gym.envs.llvm):
+        folder = Path(bundled.__file__).parent
         assert (
             public(package / "src" / "tiny_c")
             == public(folder) - needs_no_tools - offers_nothing_more

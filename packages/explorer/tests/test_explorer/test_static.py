@@ -7,7 +7,7 @@ from pathlib import Path
 
 from compiler_gym_explorer.app import STATIC
 
-_SOURCES = Path(__file__).parents[3] / "web"
+_SOURCES = Path(__file__).parents[2] / "web"
 _ALONE = (
     "index.html", "package.json", "package-lock.json", "svelte.config.js", "tsconfig.json",
     "vite.config.ts",

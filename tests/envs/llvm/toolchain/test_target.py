@@ -205,7 +205,7 @@ def test_a_triple_without_a_code_generator_is_not_replaced(make_env: MakeEnv, tr
     env = make_env()
     text = f'target triple = "{triple}"\n{PLAIN}'
     env.reset(benchmark=Benchmark(f"benchmark://user-v0/{triple}", text.encode()))
-    with pytest.raises(ObservationError, match=f"the module's target is '{triple}'"):
+    with pytest.raises(ObservationError, match=f"the module's target '{triple}'"):
         env.observation["ObjectTextSizeBytes"]
 
 

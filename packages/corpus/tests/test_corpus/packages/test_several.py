@@ -67,9 +67,11 @@ def folder(tmp_path: Path) -> Path:
 def test_a_build_that_is_ended_goes_on_with_the_package_in_work(
     folder: Path, signal_number: signal.Signals
 ) -> None:
+    ours = [str(Path(__file__).parents[index]) for index in (2, 5)]
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, start_new_session=True, cwd=Path(__file__).parents[5],
+        stderr=subprocess.DEVNULL, start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(ours)},
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline() == b"first\n"
