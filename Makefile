@@ -55,13 +55,14 @@ house: ## Print the rooms of the source, their sizes and the ten largest
 
 # Tests wait for processes that they have started: with three of them two cores are seldom idle.
 # FILE, TOOL or PACKAGE narrow it down to what a change affects, by the import graph.
+# Otherwise what has not changed since its tests passed is omitted (tests/proven.py).
 CHANGED = $(FILE) $(if $(TOOL),src/compiler_gym/tools/$(TOOL) tests/tools/$(TOOL)) $(if $(PACKAGE),packages/$(PACKAGE))
 test: $(BIN)/.tested ## Run the fast test suite, or with FILE=path, TOOL=tune or PACKAGE=gcc the part that a change affects
-	@$(if $(strip $(CHANGED)),chosen=$$($(BIN)/python -m scripts.affected $(CHANGED)),chosen=); \
+	@$(if $(strip $(CHANGED)),chosen=$$($(BIN)/python -m scripts.affected $(CHANGED)),chosen=; export TEST_EFFORT=changed); \
 	$(BIN)/python -m pytest -n 3 --dist worksteal $(if $(DURATIONS),--durations=$(DURATIONS)) $${chosen:+-m "not slow"} $$chosen
 
-test-docs: $(BIN)/.tested ## Run the code of every page, compare generated pages and build the site
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m "docs and not slow" tests/docs
+test-docs: $(BIN)/.tested ## Run the code of the pages that changed, compare generated pages and build the site
+	TEST_EFFORT=changed $(BIN)/python -m pytest -n 3 --dist worksteal -m "docs and not slow" tests/docs
 
 test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C++ tests
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn

@@ -100,6 +100,20 @@ def one_core(set_cores: Callable[[int], None]) -> None:
     set_cores(1)
 
 
+if os.environ.get("TEST_EFFORT") == "changed":
+    from tests import proven
+
+    def pytest_report_header() -> str:
+        """Say what is omitted."""
+        count = len(proven.unchanged())
+        return f"omitted: tests of {count} parts as they were when they passed (make test-all)"
+
+    @pytest.hookimpl(tryfirst=True)  # before slow tests are left out
+    def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+        """Mark the tests of unchanged parts as slow."""
+        proven.omit(items)
+
+
 if importlib.util.find_spec("compiler_gym_gcc") is None:  # tests/without_packages hides them
 
     def pytest_ignore_collect(collection_path: Path) -> bool | None:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compile each bundled program once per session and lend the binaries to the tests.
-
-Tests of a program that is proven as it is count as slow; see ``proven.py``.
-"""
+"""Compile each bundled program once per session and lend the binaries to the tests."""
 
 import shutil
 import subprocess
@@ -14,7 +11,6 @@ from typing import Any
 import pytest
 
 from tests.loading import load_script
-from tests.programs import proven
 
 PROGRAMS = Path(__file__).resolve().parents[2] / "programs"
 
@@ -36,23 +32,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "program" in metafunc.fixturenames:
         names = [path.parent.name for path in sorted(PROGRAMS.glob("*/program.toml"))]
         metafunc.parametrize("program", names, indirect=True, ids=names)
-
-
-@pytest.hookimpl(tryfirst=True)  # before slow tests are left out
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of unchanged programs as slow."""
-    here = [item for item in items if item.path.parent == proven.RECORD.parent]
-    known = proven.unchanged() if here else set[str]()
-    for item in here:
-        call: Any = getattr(item, "callspec", None)
-        program: str | None = call and call.params.get("program")
-        of = {program} if program else {n for n in proven.names() if _is_of(item.path.name, n)}
-        if of and of <= known:
-            item.add_marker(pytest.mark.slow)
-
-
-def _is_of(file: str, name: str) -> bool:
-    return file == proven.test_file(name)
 
 
 @pytest.fixture
