@@ -17,7 +17,7 @@ from pathlib import Path
 
 import grimp
 
-from compiler_gym.cli._app import commands
+from compiler_gym.cli._commands import commands
 from docs.shown import EVERY_PAGE
 from scripts.sources import ROOT, module_name, sources
 from tests.docs.blocks import blocks_of

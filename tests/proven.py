@@ -23,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.cli._app import commands
+from compiler_gym.cli._commands import commands
 from docs.shown import EVERY_PAGE
 from scripts.sources import CORE, PACKAGES, ROOT, sources
 

@@ -14,7 +14,8 @@ import pytest
 import typer
 
 import compiler_gym.cli
-from compiler_gym.cli._app import app, commands
+from compiler_gym.cli._app import app
+from compiler_gym.cli._commands import commands
 from compiler_gym.cli.kit.output import output, show, table
 from compiler_gym.lazy import parts
 from tests.command_line import Run

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from compiler_gym.cli._app import commands
+from compiler_gym.cli._commands import commands
 from compiler_gym.cli.kit.output import command_lines
 from tests.command_line import Run, States, write
 

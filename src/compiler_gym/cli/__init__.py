@@ -16,8 +16,13 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line and exit with its status."""
     arguments = sys.argv[1:]
+    if not arguments or arguments[0].startswith("-"):
+        from compiler_gym.cli._commands import answer
+
+        if (status := answer(arguments)) is not None:
+            sys.exit(status)
     # A build calls its compiler for each of its files: these calls must not load Typer.
-    if arguments and (early := parts("early_commands").get(arguments[0])) is not None:
+    elif (early := parts("early_commands").get(arguments[0])) is not None:
         status = early.load()(arguments)
         if status is not None:
             sys.exit(status)

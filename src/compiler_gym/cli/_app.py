@@ -1,106 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The list of commands, and the entry point of the program.
-
-A command is a row: its module is loaded when it is called, and help is printed
-without it. Help is plain text: Typer's panels are slow to load and treat text in
-brackets as markup.
-"""
+"""The group of all commands in Typer, and the entry point of what needs it."""
 
 import sys
-from collections.abc import Iterator, Mapping, MutableMapping
-from functools import cache
+from collections.abc import Iterator, MutableMapping
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from compiler_gym.cli._commands import ABOUT, commands, program_help
 from compiler_gym.cli.kit.interrupts import exit_when_terminated, leaving_with_the_reader
-from compiler_gym.cli.kit.rows import HELP, Row, Topic, tool_commands
+from compiler_gym.cli.kit.rows import HELP
 from compiler_gym.lazy import missing_parts
 from compiler_gym.version import REINSTALL
-
-# An action may look like an option: -Oz is one.
-_ACTIONS: dict[str, Any] = {"context_settings": {**HELP, "ignore_unknown_options": True}}
-_COMMANDS = {
-    "envs": Row("compiler_gym.cli.envs:envs", "List the environments.", topic=Topic.EXPLORE),
-    "describe": Row(
-        "compiler_gym.cli.describe:describe",
-        "Show the actions, observations, rewards and datasets of an environment.",
-        topic=Topic.EXPLORE,
-    ),
-    "search": Row(
-        "compiler_gym.cli.search:search",
-        "Search for the sequence of actions with the highest reward on each program.",
-        topic=Topic.BUILDS,
-    ),
-    "replay": Row(
-        "compiler_gym.cli.replay:replay",
-        "Replay recorded states and show any differences.",
-        topic=Topic.RESULTS,
-    ),
-    "validate": Row(
-        "compiler_gym.cli.validate:validate",
-        "Check that recorded states replay and that their programs still work.",
-        topic=Topic.RESULTS,
-    ),
-    "bisect": Row(
-        "compiler_gym.cli.bisect:bisect",
-        "Find the first action after which two machines or versions differ.",
-        topic=Topic.RESULTS,
-    ),
-    "reduce": Row(
-        "compiler_gym.cli.reduce:reduce",
-        "Find the fewest actions that preserve a reward, a failed validation or a crash.",
-        topic=Topic.RESULTS,
-    ),
-    "runs": Row(
-        "compiler_gym.cli.runs:runs",
-        "List runs of searches, trainings and evaluations, and compare them.",
-        topic=Topic.RESULTS,
-    ),
-    "new": Row(
-        "compiler_gym.cli.new:new",
-        "Create a package that turns another compiler into an environment.",
-        topic=Topic.EXTEND,
-    ),
-    "help": Row(
-        "compiler_gym.cli.version:show_help", "Show the help of a command.", topic=Topic.EXTEND
-    ),
-    "version": Row(
-        "compiler_gym.cli.version:version",
-        "Print the versions of this library, its compilers and the system.",
-        topic=Topic.EXTEND,
-    ),
-    "doctor": Row(
-        "compiler_gym.cli.doctor:doctor",
-        "Check which external programs are missing, and show how to install them.",
-        topic=Topic.EXTEND,
-    ),
-    "run": Row(
-        "compiler_gym.cli.run:run",
-        "Apply actions to a program and show their effect.",
-        _ACTIONS,
-        topic=Topic.EXPLORE,
-    ),
-    "profile": Row(
-        "compiler_gym.cli.profile:profile",
-        "Show where the time of an episode is spent.",
-        _ACTIONS,
-        topic=Topic.EXPLORE,
-    ),
-    "datasets": Row(
-        "compiler_gym.cli.datasets:datasets",
-        "List, install, remove, verify, import, build, export and sample datasets.",
-        topic=Topic.LEARN,
-    ),
-}
-
-
-@cache
-def commands() -> Mapping[str, Row]:
-    """Return every command by name: our own, which tools cannot replace, then those of tools."""
-    tools = {name: row for name, row in tool_commands().items() if " " not in name}
-    return _COMMANDS | {name: row for name, row in tools.items() if name not in _COMMANDS}
 
 
 class _OnUse(MutableMapping[str, Any]):
@@ -134,13 +46,9 @@ class _Commands(TyperGroup):
         super().__init__(**settings)
         self.commands = _OnUse()
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands by topic, without loading them."""
-        for topic in Topic:
-            rows = [(name, row.help) for name, row in commands().items() if row.topic is topic]
-            if rows:
-                with formatter.section(topic.value):
-                    formatter.write_dl(rows)
+    def get_help(self, ctx: Any) -> str:
+        """Return the help, which lists the commands by topic without loading them."""
+        return program_help()
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; for an unknown one, name the packages that are missing."""
@@ -166,11 +74,10 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="compiler-gym",
     cls=_Commands,
-    help="Optimise programs with a compiler, one action at a time.",
-    epilog="A program is a URI (cbench-v1/qsort), a path (sum.c) or - for standard input.",
+    help=ABOUT,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from compiler_gym.cli._app import commands
+from compiler_gym.cli._commands import commands
 from compiler_gym.cli.kit import rows
 from compiler_gym.cli.kit.rows import GROUP, Row, tool_commands
 from compiler_gym.errors import CompilerGymWarning
