@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Which parts of the repository passed their tests as they are, so that `make test` omits them.
+"""The parts of the repository that are unchanged since their tests passed: `make test` omits them.
 
 A part is a package next door, a page, a bundled program, or a folder of tools. Its digest covers
-its own files, its tests, and the source files (doors) of what it imports or names from elsewhere.
-While the digest is the recorded one, the part's tests count as slow: `make test-all` runs them.
-What a change behind a door breaks in such a part is found there, too, or by `make test FILE=...`.
+its own files, its tests, and the source files (doors) that it imports or names. While the digest
+equals the recorded one, the part's tests count as slow, and `make test-all` runs them. That, or
+`make test FILE=...`, also finds a part that a change to code without a door has broken.
 
     python -m tests.proven [PART ...]
 
@@ -29,7 +29,7 @@ from scripts.sources import CORE, PACKAGES, ROOT, sources
 
 RECORD = Path(__file__).with_suffix(".json")
 FOLDERS = ("benchmarks", "scripts")
-"""Folders of tools that nobody installs."""
+"""Folders of tools that are not installed."""
 PAGE = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
 _SHARED_BY_PROGRAMS = ("__init__.py", "conftest.py", "test_all.py", "../loading.py")
 _IMPORT = re.compile(rb"^\s*(?:from|import) ((?:compiler_gym|docs|scripts|tests)[\w.]*)", re.M)
@@ -199,7 +199,7 @@ def main() -> int:
     """Run the tests of parts, and record the parts if all pass."""
     chosen = sorted(sys.argv[1:] or parts() - unchanged())
     if wrong := set(chosen) - parts():
-        raise SystemExit(f"expected parts such as packages/gcc, found {' '.join(sorted(wrong))}")
+        raise SystemExit(f"no such part: {' '.join(sorted(wrong))}; an example is packages/gcc")
     before = [(part, digest(part)) for part in chosen]
     tests = sorted({test for part in chosen for test in _tests(part)})
     command = [sys.executable, "-m", "pytest", "-n", "3", "--dist", "worksteal", "-q"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A part whose tests passed is tested again as soon as anything of it changes."""
+"""A part whose tests passed is tested again as soon as one of its files changes."""
 
 import json
 import os

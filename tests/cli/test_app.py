@@ -23,26 +23,6 @@ from tests.command_line import Run
 HEAVY = ("numpy", "gymnasium", "compiler_gym.core", "compiler_gym.search", "matplotlib")
 
 
-def test_help_lists_every_command_and_loads_nothing_heavy() -> None:
-    program = (
-        "import sys; from compiler_gym.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print('loaded:', *sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=True
-    )
-    shown, _, loaded = done.stdout.partition("loaded:")
-    for command in ("describe", "envs", "explore", "run", "search", "tune", "version"):
-        assert re.search(rf"\b{command}\b", shown)
-    assert not set(HEAVY) & set(loaded.split())
-
-
-def test_no_command_prints_the_help(cli: Run) -> None:
-    assert "Usage" in cli().output
-
-
 @pytest.mark.parametrize(
     ("arguments", "message", "next_step"),
     [
