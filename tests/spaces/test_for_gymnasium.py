@@ -117,6 +117,17 @@ def test_the_order_of_parts_is_kept_when_a_list_of_them_is_flattened() -> None:
     assert unflatten(space, np.array([2, 1])) == {"b": 2, "a": 1}
 
 
+def test_equal_dicts_flatten_an_observation_to_the_same_vector() -> None:
+    parts = [("b", Scalar("b", 0, 9, int)), ("a", Scalar("a", 0, 9, int))]
+    listed, mapped = Dict(parts, "x"), Dict(dict(parts), "x")
+    value = {"a": 1, "b": 2}
+    flat = [flatten(space, value).tolist() for space in (listed, mapped)]  # type: ignore[union-attr]  # an array
+    assert flat == [[2, 1], [1, 2]]
+    assert listed != mapped
+    assert listed == Dict(parts, "x")
+    assert listed != Dict(parts[:1], "x")
+
+
 def test_spaces_inside_gymnasiums_own_containers_work() -> None:
     space = gymnasium.spaces.Dict(
         {"a": NamedDiscrete(["x", "y"], "n"), "b": Scalar("s", 0, 3, int)}

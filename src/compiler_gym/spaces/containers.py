@@ -41,6 +41,10 @@ class Dict(NamedSpace, gymnasium.spaces.Dict):
         super().__init__(items, seed)  # pyright: ignore[reportUnknownMemberType]  # of `seed`
         self.name = name
 
+    def __eq__(self, other: object) -> bool:
+        # Gymnasium ignores the order of the keys, although it is that of flat observations.
+        return super().__eq__(other) and list(self) == list(other)  # type: ignore[call-overload]  # same class
+
 
 class Tuple(NamedSpace, _Tuple):
     """Gymnasium's Tuple with a name.
