@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from compiler_gym.tools.sizes import PartSize, measure_file
 from compiler_gym.tools.sizes.estimates import count_packed_words
+from compiler_gym.tools.sizes.remedies import REMEDIES
 
 from .conftest import Build, estimate
 
@@ -97,6 +98,31 @@ def test_folding_safely_keeps_functions_whose_addresses_are_used(build: Build) -
     after = build(source, f"{CLANG} -ffunction-sections -Wl,--icf=safe")
     assert abs(estimate(before, "fold them safely").loaded - saved(before, after).loaded) < 100
     assert estimate(before, "fold identical functions").loaded > 300
+
+
+@pytest.mark.parametrize("change", ["strip -g -o", "ld -r -o"])
+def test_objects_are_not_folded_safely_after_what_the_price_names(
+    build: Build, tmp_path: Path, change: str
+) -> None:
+    (remedy,) = (remedy for remedy in REMEDIES if remedy.name == "fold them safely")
+    assert change.rpartition(" -")[0].removesuffix(" -g") in remedy.price
+    body = "for (int i = 0; i < n; i++) n += seed; return n;"
+    copies = [f"__attribute__((noinline)) int f{i}(int n) {{ {body} }}" for i in range(20)]
+    calls = " + ".join(f"f{i}(argc)" for i in range(20))
+    main = f"int main(int argc, char **argv) {{ return {calls}; }}"
+    source = "\n".join(["volatile int seed = 3;", *copies, main])
+    whole = build(source, "clang-22 -O2 -ffunction-sections -c")
+    changed = tmp_path / "changed.o"
+    linked: list[int] = []
+    subprocess.run([*change.split(), changed, whole], check=True)
+    for file in (whole, changed):
+        for icf in ("none", "safe"):
+            output = tmp_path / f"{file.stem}-{icf}"
+            command = ["clang-22", "-fuse-ld=lld", f"-Wl,--icf={icf}", file, "-o", output]
+            subprocess.run(command, check=True)
+            linked.append(measure_file(output).loaded)
+    assert linked[0] - linked[1] > 300
+    assert linked[2] - linked[3] == 0
 
 
 def test_the_code_for_aarch64_is_read_too(build: Build) -> None:

@@ -77,7 +77,7 @@ REMEDIES = (
     ),
     Remedy(
         "fold them safely", "-ffunction-sections -fuse-ld=lld -Wl,--icf=safe",
-        "Needs clang; backtraces may name the other function.",
+        "Needs clang, and objects without strip or ld -r; backtraces may name the other function.",
         estimates.fold_safely,
     ),
     Remedy(
