@@ -4,9 +4,12 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from gymnasium.spaces import Box, Discrete
 
 from compiler_gym.errors import InvalidParameterError, UnknownNameError
+from compiler_gym.registration import make
 from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.collection import Collection, collect
 from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env
@@ -47,7 +50,7 @@ def test_a_clone_of_a_recorded_plan_follows_it(
 def test_a_collection_is_exported_up_to_each_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("minari", reason="minari is missing")
+    minari: Any = pytest.importorskip("minari", reason="minari is missing")
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
     collect(
         tmp_path / "store", env="llvm-v0", benchmarks=["cbench-v1/crc32"], steps=20, length=5,
@@ -61,6 +64,13 @@ def test_a_collection_is_exported_up_to_each_failure(
     assert exported.actions.tolist() == [step.actions[0] for step in kept.steps]
     assert exported.rewards.tolist() == [step.reward for step in kept.steps]
     assert exported.observations[1].tolist() == kept.steps[0].observation[2].tolist()
+    loaded: Any = minari.load_dataset("compiler/store-v0")
+    with make("llvm-v0") as env:
+        assert loaded.action_space == Discrete(int(env.action_space.n))
+        box: Any = env.observation.spec("Autophase").space
+    assert loaded.observation_space == Box(box.low, box.high, dtype=np.int64)
+    again = next(iter(loaded.iterate_episodes()))
+    assert (again.observations.dtype, again.actions.dtype) == (np.int64, np.int64)
     for name, match in (("Ir", "must be arrays"), ("None", "no column")):
         with pytest.raises((InvalidParameterError, UnknownNameError), match=match):
             export_collection(collection, "compiler/none-v0", name)
