@@ -4,11 +4,18 @@
 import math
 from typing import Any, cast
 
+import gymnasium
 import numpy as np
 import pytest
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.service.caching import TranspositionCache
-from compiler_gym.tools.learn.integrations.learning import Recipe, learning_env, learning_vec
+from compiler_gym.tools.learn.integrations.learning import (
+    Recipe,
+    learning_env,
+    learning_vec,
+    plain_env,
+)
 
 FEW = ("sroa", "simplifycfg", "instcombine")
 
@@ -67,3 +74,29 @@ def test_a_learning_vector_samples_programs_and_shares_a_cache() -> None:
                 seen |= {str(uri) for uri in infos.get("benchmark", []) if uri}
             assert seen == {f"benchmark://{program}" for program in programs}
         assert cache.statistics.hit_rate > 0.5
+
+
+def test_a_plain_environment_has_floats_and_spaces_of_gymnasium_alone() -> None:
+    made: Any = gymnasium.make("compiler_gym:llvm-autophase-ic-v0", max_episode_steps=4)
+    with cast(Any, plain_env(made)) as env:
+        seen, _ = env.reset(seed=0, options={"benchmark": "cbench-v1/crc32"})
+        assert seen.dtype == np.float32
+        assert seen.tolist() == made.unwrapped.observation["Autophase"].tolist()
+        assert env.observation_space.contains(seen)
+        for space in (
+            env.observation_space,
+            env.action_space,
+            env.get_wrapper_attr("reward_space"),
+        ):
+            assert type(space).__module__.startswith("gymnasium.spaces")
+        with cast(Any, gymnasium.make(env.spec)) as again:  # as Minari recovers an environment
+            assert again.observation_space == env.observation_space
+            assert again.action_space == env.action_space
+
+
+def test_a_text_cannot_be_a_vector_of_floats() -> None:
+    with (
+        cast(Any, gymnasium.make("compiler_gym:llvm-v0", observation_space="Ir")) as env,
+        pytest.raises(InvalidParameterError, match="observations must be numbers of a fixed shape"),
+    ):
+        plain_env(env)

@@ -14,6 +14,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler_gym.errors import InvalidParameterError
 from compiler_gym.registration import Use, default_environment, make, make_vec
 from compiler_gym.service.caching import TranspositionCache
 from compiler_gym.vector import CompilerVectorEnv
@@ -111,13 +112,28 @@ def learning_vec(
     )
 
 
+def plain_env(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
+    """Return `env` with float32 vectors as observations, and Gymnasium's own space classes.
+
+    RLlib, TorchRL and Minari require exactly these classes, and networks of RLlib require floats.
+    Numbers above 2**24 are rounded.
+
+    Raises `InvalidParameterError` if the observations are not numbers of a fixed shape.
+    """
+    return _Plain(_Flat(env))
+
+
 class _Flat(gymnasium.wrappers.FlattenObservation):
     """One float32 vector, with the action masks as a method, where libraries look for it."""
 
     def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
         super().__init__(env)
         flat = self.observation_space
-        assert isinstance(flat, gymnasium.spaces.Box)
+        if not isinstance(flat, gymnasium.spaces.Box):
+            raise InvalidParameterError(
+                f"observations must be numbers of a fixed shape (got {env.observation_space}); "
+                "choose another observation_space"
+            )
         box = cast("gymnasium.spaces.Box[Any]", flat)
         self.observation_space = gymnasium.spaces.Box(
             box.low.astype(np.float32), box.high.astype(np.float32), dtype=np.float32
@@ -130,3 +146,17 @@ class _Flat(gymnasium.wrappers.FlattenObservation):
     def action_masks(self) -> Any:
         """Return the masks of the environment below."""
         return self.env.get_wrapper_attr("action_masks")()
+
+
+class _Plain(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
+    """Actions and rewards with Gymnasium's own space classes."""
+
+    reward_space = gymnasium.spaces.Box(-np.inf, np.inf, (1,))
+    """The range of rewards: TorchRL would otherwise find the environment's `Reward`."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        gymnasium.utils.RecordConstructorArgs.__init__(self)  # Minari makes the same wrapper again
+        gymnasium.Wrapper.__init__(self, env)  # pyright: ignore[reportUnknownMemberType]
+        space = env.action_space
+        if isinstance(space, gymnasium.spaces.Discrete):
+            self.action_space = gymnasium.spaces.Discrete(int(space.n), start=int(space.start))

@@ -14,7 +14,7 @@ import gymnasium
 from compiler_gym.cli.kit.library import library
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.registration import make
-from compiler_gym.tools.learn.integrations.learning import Recipe
+from compiler_gym.tools.learn.integrations.learning import Recipe, plain_env
 from compiler_gym.wrappers import RandomOrderBenchmarks
 
 ENV_NAME = "compiler_gym"
@@ -36,7 +36,7 @@ def rllib_env(config: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     env: Any = make(recipe.env, **arguments)
     if programs is not None:
         env = RandomOrderBenchmarks(env, programs)
-    return _Plain(recipe.wrap(env))
+    return plain_env(recipe.wrap(env))
 
 
 def register_rllib_env(name: str = ENV_NAME) -> str:
@@ -70,13 +70,3 @@ def ppo_config(
         .environment(register_rllib_env(name), env_config=settings)
         .env_runners(num_env_runners=env_runners)
     )
-
-
-class _Plain(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """A wrapper with Gymnasium's own action space class, which RLlib requires exactly."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        super().__init__(env)
-        space = env.action_space
-        if isinstance(space, gymnasium.spaces.Discrete):
-            self.action_space = gymnasium.spaces.Discrete(int(space.n), start=int(space.start))
