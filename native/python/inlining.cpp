@@ -12,7 +12,7 @@ using llvm::Inlining;
 
 namespace {
 
-llvm::Level level_from(const std::string& name) {
+llvm::Level inlining_level_from(const std::string& name) {
   if (const auto level = llvm::level_named(name)) return *level;
   throw nb::value_error(("use a level O0, O1, O2, O3, Os or Oz, not '" + name + "'").c_str());
 }
@@ -56,7 +56,7 @@ void bind_inlining(nb::module_& m) {
       .def(
           "__init__",
           [](Inlining* self, llvm::Module& module, const std::string& name) {
-            const auto level = level_from(name);
+            const auto level = inlining_level_from(name);
             nb::gil_scoped_release unlocked;
             new (self) Inlining(module, level);
           },

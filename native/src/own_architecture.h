@@ -1,15 +1,14 @@
 // The architecture for which system call filters are written: this one.
 #pragma once
 
-#include <linux/audit.h>
-
 namespace compiler_gym {
 
-// 0 if no filter is written, because the numbers of calls differ.
+// 0 if no filter is written, because the numbers of calls differ. The values are those of
+// <linux/audit.h>, whose macros clash with LLVM's names of ELF.
 #if defined(__x86_64__)
-inline constexpr unsigned own_architecture = AUDIT_ARCH_X86_64;
+inline constexpr unsigned own_architecture = 0xC000003E;
 #elif defined(__aarch64__)
-inline constexpr unsigned own_architecture = AUDIT_ARCH_AARCH64;
+inline constexpr unsigned own_architecture = 0xC00000B7;
 #else
 inline constexpr unsigned own_architecture = 0;
 #endif

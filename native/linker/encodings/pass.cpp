@@ -91,8 +91,8 @@ bool Encodings::rewrite_block(llvm::MachineBasicBlock& block, Site& site) const 
 }
 
 // For `llc -load=compiler_gym_size.so -run-pass=compiler-gym-encodings`.
-const llvm::RegisterPass<Encodings> registration("compiler-gym-encodings",
-                                                 "Short encodings for x86-64");
+const llvm::RegisterPass<Encodings> encodings_registration("compiler-gym-encodings",
+                                                           "Short encodings for x86-64");
 
 }  // namespace
 

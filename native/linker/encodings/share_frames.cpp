@@ -422,8 +422,8 @@ bool ShareFrames::runOnModule(llvm::Module& module) {
 }
 
 // For `llc -load=compiler_gym_size.so -run-pass=compiler-gym-share-frames`.
-const llvm::RegisterPass<ShareFrames> registration("compiler-gym-share-frames",
-                                                   "Shared code for frames");
+const llvm::RegisterPass<ShareFrames> share_frames_registration("compiler-gym-share-frames",
+                                                                "Shared code for frames");
 
 }  // namespace
 

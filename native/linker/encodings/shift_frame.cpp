@@ -214,8 +214,8 @@ bool ShiftFrame::runOnMachineFunction(llvm::MachineFunction& function) {
 }
 
 // For `llc -load=compiler_gym_size.so -run-pass=compiler-gym-shift-frame`.
-const llvm::RegisterPass<ShiftFrame> registration("compiler-gym-shift-frame",
-                                                  "Frame pointers in the middle of frames");
+const llvm::RegisterPass<ShiftFrame> shift_frame_registration(
+    "compiler-gym-shift-frame", "Frame pointers in the middle of frames");
 
 }  // namespace
 

@@ -16,8 +16,6 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr char end = '\0';  // ends a word in the cache
-
 // The library's answer about a plan that it has read and permitted.
 struct Checked {
   Words compilers[2];  // for C, and for C++
@@ -69,8 +67,8 @@ void remember(const Call& call, const Words& words, const std::string& folder,
     if (!call.output && is_older) continue;
     const auto data = read_regular(output);
     if (!data) continue;
-    std::string text = std::string(here) + end + output + end;
-    for (const std::string& word : words) text += word + end;
+    std::string text = std::string(here) + word_end + output + word_end;
+    for (const std::string& word : words) text += word + word_end;
     const std::string name = sha256(*data);
     write_whole(folder + '/' + name.substr(0, 2) + '/' + name.substr(2), text);
   }

@@ -15,8 +15,6 @@ namespace compiler_gym::driver {
 
 namespace {
 
-constexpr char end = '\0';  // ends a word in the cache
-
 bool is_current(const Words& stamps) {
   for (size_t at = 0; at + 1 < stamps.size(); at += 2) {
     struct stat facts;
@@ -47,7 +45,7 @@ bool Request::has(std::string_view option) const {
 
 std::vector<Words> split_lists(std::string_view text) {
   std::vector<Words> lists(1);
-  for (size_t at; (at = text.find(end)) != text.npos; text.remove_prefix(at + 1))
+  for (size_t at; (at = text.find(word_end)) != text.npos; text.remove_prefix(at + 1))
     if (at)
       lists.back().emplace_back(text.substr(0, at));
     else
@@ -67,7 +65,7 @@ std::string which_compiler() {
   std::string text;
   for (const char* name : {"PATH", "COMPILER_GYM_CLANG", "COMPILER_GYM_SIZE_PLUGIN"}) {
     const char* value = getenv(name);
-    text += std::string(value ? value : "") + end;
+    text += std::string(value ? value : "") + word_end;
   }
   return text;
 }
@@ -82,8 +80,9 @@ std::optional<Recipe> find_recipe(const Request& request, const std::string& sel
   char absolute[PATH_MAX];
   if (name.ends_with(".toml") && realpath(name.c_str(), absolute)) name = absolute;
   std::string key = COMPILER_GYM_VERSION;
-  for (const std::string& part : {request.kind, name}) key += end + part;
-  const std::string kept = cache_folder() + "/link-recipes/" + sha256(key + end + which_compiler());
+  for (const std::string& part : {request.kind, name}) key += word_end + part;
+  const std::string kept =
+      cache_folder() + "/link-recipes/" + sha256(key + word_end + which_compiler());
   if (const auto text = read_own(kept))
     if (auto recipe = recipe_in(*text)) return recipe;
   const Words ask = {library(self), request.verb, "--describe-recipe", request.kind, name};

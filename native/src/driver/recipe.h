@@ -24,6 +24,9 @@ struct Request {
 // The option that names a folder with the same programs, built with the user's own options.
 constexpr std::string_view baseline_option = "--baseline=";
 
+// Ends a word in the files of the cache.
+constexpr char word_end = '\0';
+
 // The options of `kind` that come before the compiler's.
 bool is_own_option(std::string_view word);
 

@@ -91,18 +91,18 @@ Gate& gate() {
 }
 
 // The number of guards that this thread holds: code may be freed where other code is compiled.
-thread_local int inside = 0;
+thread_local int nesting = 0;
 
 [[maybe_unused]] const int watches_forks = pthread_atfork(
     [] {
-      if (inside == 0) gate().close();
+      if (nesting == 0) gate().close();
     },
     [] {
-      if (inside == 0) gate().open();
+      if (nesting == 0) gate().open();
     },
     [] {  // the copy has one thread, which keeps its guards
       new (&gate()) Gate;
-      if (inside > 0) gate().go_in();
+      if (nesting > 0) gate().go_in();
     });
 
 // The analyses and passes of a pipeline. Destroyed in reverse: outer analyses hold proxies into
@@ -132,11 +132,11 @@ llvm::CodeGenOptLevel codegen_level(int level) {
 }  // namespace
 
 InLlvm::InLlvm() {
-  if (inside++ == 0) gate().go_in();
+  if (nesting++ == 0) gate().go_in();
 }
 
 InLlvm::~InLlvm() {
-  if (--inside == 0) gate().working.unlock_shared();
+  if (--nesting == 0) gate().working.unlock_shared();
 }
 
 void start_llvm() {

@@ -83,7 +83,7 @@ class Pool {
   bool retired_ = false;
 };
 
-thread_local bool inside = false;
+thread_local bool is_inside = false;
 std::atomic<int> wanted = 0;
 // Never freed, see `retire`.
 Pool* pool = nullptr;
@@ -94,12 +94,12 @@ std::mutex* door = new std::mutex;
 void forget_pool() {
   pool = nullptr;
   door = new std::mutex;
-  inside = false;
+  is_inside = false;
 }
-[[maybe_unused]] const int watches_forks = pthread_atfork(nullptr, nullptr, forget_pool);
+[[maybe_unused]] const int pool_watches_forks = pthread_atfork(nullptr, nullptr, forget_pool);
 
 void Pool::serve(int part) {
-  inside = true;
+  is_inside = true;
   std::uint64_t seen = 0;
   for (;;) {
     for (int look = 0; look < looks && round_.load(std::memory_order_acquire) == seen; ++look) {
@@ -141,7 +141,7 @@ void set_thread_count(int count) { wanted.store(std::max(0, count)); }
 void compiler_gym_parallel_for(compiler_gym_body body, void* environment, std::int64_t count) {
   using namespace compiler_gym::jit;
   const int others = thread_count() - 1;
-  if (inside || others == 0 || count < 2) {
+  if (is_inside || others == 0 || count < 2) {
     body(environment, 0, count);
     return;
   }
@@ -150,9 +150,9 @@ void compiler_gym_parallel_for(compiler_gym_body body, void* environment, std::i
     if (pool != nullptr) pool->retire();
     pool = new Pool(others);
   }
-  inside = true;
+  is_inside = true;
   pool->run({body, environment, count});
-  inside = false;
+  is_inside = false;
 }
 
 namespace {

@@ -74,7 +74,7 @@ enum Feature : std::size_t {
 };
 static_assert(testUnary + 1 == autophase_size);
 
-constexpr const char* feature_names[autophase_size] = {
+constexpr const char* autophase_columns[autophase_size] = {
     "BBNumArgsHi",  "BBNumArgsLo",    "onePred",       "onePredOneSuc",  "onePredTwoSuc",
     "oneSuccessor", "twoPred",        "twoPredOneSuc", "twoEach",        "twoSuccessor",
     "morePreds",    "BB03Phi",        "BBHiPhi",       "BBNoPhi",        "BeginPhi",
@@ -89,8 +89,8 @@ constexpr const char* feature_names[autophase_size] = {
     "testUnary"};
 
 // Opcodes end at Freeze; none is 0.
-constexpr std::size_t opcodes = Op::OtherOpsEnd;
-using OpcodeCounts = std::array<std::int64_t, opcodes>;
+constexpr std::size_t all_opcodes = Op::OtherOpsEnd;
+using OpcodeCounts = std::array<std::int64_t, all_opcodes>;
 
 struct Opcode {
   unsigned opcode;
@@ -193,7 +193,7 @@ class AutophaseCounter {
     references_.finish();
     for (const auto& [opcode, feature] : counted_opcodes) out_[feature] = opcodes_[opcode];
     for (const unsigned opcode : memory_opcodes) out_[TotalMemInst] += opcodes_[opcode];
-    for (unsigned opcode = 0; opcode < opcodes; ++opcode) {
+    for (unsigned opcode = 0; opcode < all_opcodes; ++opcode) {
       out_[TotalInsts] += opcodes_[opcode];
       if (is_unary(opcode)) out_[testUnary] += opcodes_[opcode];
     }
@@ -288,7 +288,7 @@ Autophase autophase(const ::llvm::Module& module) {
 }
 
 std::vector<std::string> autophase_names() {
-  return {std::begin(feature_names), std::end(feature_names)};
+  return {std::begin(autophase_columns), std::end(autophase_columns)};
 }
 
 }  // namespace compiler_gym::llvm

@@ -20,12 +20,12 @@ namespace {
 
 using ::llvm::Function;
 
-constexpr const char* feature_names[] = {
+constexpr const char* inlining_names[] = {
 #define NAME(type, shape, name, doc) #name,
     INLINE_COST_FEATURE_ITERATOR(NAME) INLINE_FEATURE_ITERATOR(NAME)
 #undef NAME
         "inlining_default"};
-static_assert(std::size(feature_names) == inline_features_size);
+static_assert(std::size(inlining_names) == inline_features_size);
 
 // Passes other than the inliner make code grow too, and are not watched: so the instructions of the
 // module are counted again after this many questions.
@@ -159,7 +159,7 @@ std::optional<InlineAnswer> parse_inline_answer(std::string_view name) {
 }
 
 std::vector<std::string> inline_feature_names() {
-  return {std::begin(feature_names), std::end(feature_names)};
+  return {std::begin(inlining_names), std::end(inlining_names)};
 }
 
 Inlining::Inlining(Module& module, Level level) : module_(module) {

@@ -17,7 +17,7 @@ namespace {
 using ::llvm::Attribute;
 using ::llvm::OptimizationLevel;
 
-struct Marks {
+struct LevelMarks {
   bool optsize = false;
   bool minsize = false;
 };
@@ -33,14 +33,14 @@ void mark(T& marked, Attribute::AttrKind kind, bool wanted) {
 }
 
 template <typename T>
-void mark(T& marked, Marks marks) {
+void mark(T& marked, LevelMarks marks) {
   mark(marked, Attribute::OptimizeForSize, marks.optsize);
   mark(marked, Attribute::MinSize, marks.minsize);
 }
 
 // Clang marks the functions that it calls as well as those it defines, except intrinsics and inline
 // assembly.
-void mark_calls(::llvm::Function& function, Marks marks) {
+void mark_calls(::llvm::Function& function, LevelMarks marks) {
   for (auto& block : function) {
     for (auto& instruction : block) {
       auto* call = ::llvm::dyn_cast<::llvm::CallBase>(&instruction);
@@ -52,7 +52,7 @@ void mark_calls(::llvm::Function& function, Marks marks) {
   }
 }
 
-void mark_module(::llvm::Module& module, Marks marks) {
+void mark_module(::llvm::Module& module, LevelMarks marks) {
   for (auto& function : module) {
     if (function.isDeclaration()) continue;
     function.removeFnAttr(Attribute::OptimizeNone);
@@ -131,7 +131,7 @@ std::unique_ptr<::llvm::Module> through_a_file(const ::llvm::Module& module) {
 void take_marks_off(::llvm::Module& module) {
   choose_options(module, {});
   mark_module(module, {});
-  for (auto& function : module) mark(function, Marks{});
+  for (auto& function : module) mark(function, LevelMarks{});
 }
 
 // Uses opt's target and tuning, which differ from clang's.

@@ -43,16 +43,16 @@ class InstructionTexts : public ::llvm::AssemblyAnnotationWriter {
 };
 
 // LLVM's streams would take ten times as long for pieces this small.
-class Text {
+class JsonText {
  public:
-  explicit Text(std::size_t size) { text_.reserve(size); }
+  explicit JsonText(std::size_t size) { text_.reserve(size); }
 
-  Text& operator<<(::llvm::StringRef piece) {
+  JsonText& operator<<(::llvm::StringRef piece) {
     text_.append(piece.data(), piece.size());
     return *this;
   }
 
-  Text& operator<<(std::int64_t number) {
+  JsonText& operator<<(std::int64_t number) {
     char digits[20];
     const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), number);
     text_.append(digits, end);
@@ -170,7 +170,7 @@ class JsonWriter {
   InstructionTexts instructions_;
   ::llvm::ModuleSlotTracker slots_;
   std::vector<std::string> texts_;
-  Text out_;
+  JsonText out_;
   ::llvm::SmallString<256> full_text_;
   ::llvm::DenseMap<const ::llvm::Type*, std::string> type_texts_;
   ::llvm::DenseMap<std::uint64_t, std::int32_t> keys_;
