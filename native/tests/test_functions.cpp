@@ -13,7 +13,7 @@ using namespace compiler_gym::llvm;
 
 namespace {
 
-constexpr std::string_view calls = R"(
+constexpr std::string_view call_program = R"(
 declare void @outside()
 define void @leaf() { ret void }
 define void @main(ptr %0) {
@@ -49,7 +49,7 @@ TEST_CASE("a function's row counts its instructions") {
 
 TEST_CASE("calls are counted by callee, with unknown callees apart") {
   ::llvm::LLVMContext context;
-  const auto graph = call_graph(*read_module(calls, "", context));
+  const auto graph = call_graph(*read_module(call_program, "", context));
   REQUIRE(graph.names == std::vector<std::string>{"outside", "leaf", "main"});
   CHECK(graph.is_defined == std::vector<std::int8_t>{0, 1, 1});
   CHECK(graph.caller == std::vector<std::int32_t>{2, 2});
@@ -72,7 +72,7 @@ TEST_CASE("a loop's row says where it is and how large") {
 
 TEST_CASE("a function runs as often as it is called") {
   ::llvm::LLVMContext context;
-  const auto rows = call_frequencies(*read_module(calls, "", context));
+  const auto rows = call_frequencies(*read_module(call_program, "", context));
   REQUIRE(rows.size() == 2);
   CHECK(rows[0] == std::pair<std::string, double>{"leaf", 2.0});
   CHECK(rows[1] == std::pair<std::string, double>{"main", 1.0});

@@ -13,8 +13,8 @@ using ::llvm::Attribute;
 
 namespace {
 
-struct Loop {
-  Loop() { start(); }
+struct LevelLoop {
+  LevelLoop() { start(); }
 
   ::llvm::LLVMContext context;
   std::unique_ptr<::llvm::Module> module = read_module(compiler_gym::tests::loop, "", context);
@@ -33,7 +33,7 @@ TEST_CASE("levels have names") {
 }
 
 TEST_CASE("Oz marks functions and optimises them") {
-  Loop loop;
+  LevelLoop loop;
   apply_level(*loop.module, Level::Oz);
   CHECK(loop.has(Attribute::MinSize));
   CHECK(loop.has(Attribute::OptimizeForSize));
@@ -41,7 +41,7 @@ TEST_CASE("Oz marks functions and optimises them") {
 }
 
 TEST_CASE("O3 vectorises where Oz does not") {
-  Loop fast, small;
+  LevelLoop fast, small;
   apply_level(*fast.module, Level::O3);
   apply_level(*small.module, Level::Oz);
   CHECK_FALSE(fast.has(Attribute::MinSize));
@@ -49,7 +49,7 @@ TEST_CASE("O3 vectorises where Oz does not") {
 }
 
 TEST_CASE("O0 leaves the code alone") {
-  Loop loop;
+  LevelLoop loop;
   apply_level(*loop.module, Level::O0);
   CHECK(loop.has(Attribute::OptimizeNone));
   CHECK(count_instructions(*loop.module) == compiler_gym::tests::loop_instructions);

@@ -11,7 +11,7 @@ using namespace compiler_gym::llvm;
 
 namespace {
 
-constexpr std::string_view program = R"(
+constexpr std::string_view marked_program = R"(
 target triple = "x86_64-pc-linux-gnu"
 declare void @elsewhere(i32)
 define internal i32 @twice(i32 %x) {
@@ -51,7 +51,7 @@ struct Marked {
   }
   bool has(const std::string& text) { return module.text().find(text) != std::string::npos; }
 
-  Module module{program};
+  Module module{marked_program};
   Marks marks{module};
 };
 
@@ -154,7 +154,7 @@ TEST_CASE("a choice replaces the former state, and default restores it") {
 }
 
 TEST_CASE("ids and marks in a file can have any content") {
-  std::string text(program);
+  std::string text(marked_program);
   const auto replace = [&](const std::string& old, const std::string& now) {
     text.replace(text.find(old), old.size(), now);
   };

@@ -13,7 +13,7 @@ using namespace compiler_gym::llvm;
 
 namespace {
 
-constexpr auto program = R"(
+constexpr auto closed_program = R"(
 target triple = "x86_64-pc-linux-gnu"
 define void @unused() {
   ret void
@@ -32,7 +32,7 @@ struct Program {
   bool is_local(const char* name) { return module->getFunction(name)->hasLocalLinkage(); }
 
   ::llvm::LLVMContext context;
-  std::unique_ptr<::llvm::Module> module = read_module(program, "", context);
+  std::unique_ptr<::llvm::Module> module = read_module(closed_program, "", context);
 };
 
 }  // namespace

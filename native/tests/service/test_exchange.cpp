@@ -17,7 +17,7 @@ using compiler_gym::tests::usual_reply;
 
 namespace {
 
-constexpr double forever = std::numeric_limits<double>::infinity();
+constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 // Channels that hold a request each, and threads that answer some of them.
 struct Crowd {
@@ -57,7 +57,7 @@ TEST_CASE("all requests get their replies, and the reports on workers are stored
   for (auto& channel : crowd.channels) {
     CHECK(channel.core == 3);
     CHECK(channel.seconds == 0.5);
-    CHECK(channel.receive(forever, 0).view() == usual_reply());
+    CHECK(channel.receive(unlimited, 0).view() == usual_reply());
   }
 }
 
@@ -66,7 +66,7 @@ TEST_CASE("one that does not answer is given up, and the others have their repli
   crowd.answer(1, "answer");
   exchange_at_once(crowd.pointers, 0, 0);
   CHECK_THROWS_AS(crowd.channels[0].receive(crowd.channels[0].deadline, 0), ChannelError);
-  CHECK(crowd.channels[1].receive(forever, 0).view() == "answer");
+  CHECK(crowd.channels[1].receive(unlimited, 0).view() == "answer");
 }
 
 TEST_CASE("in turn all get their replies, however much is given out at once") {
@@ -77,7 +77,7 @@ TEST_CASE("in turn all get their replies, however much is given out at once") {
         exchange_in_turn(crowd.pointers, {1e-3, 5e-3, 2e-3, 4e-3, 3e-3}, share, 60, crowd.host);
     CHECK(turns.timed == 5);
     CHECK(turns.late == 0);
-    for (auto& channel : crowd.channels) CHECK(channel.receive(forever, 0).is_valid());
+    for (auto& channel : crowd.channels) CHECK(channel.receive(unlimited, 0).is_valid());
   }
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("a hanging request costs its seconds, and later ones are sent after th
   exchange_in_turn(crowd.pointers, {4, 3, 2, 1}, 0, 1e-3, crowd.host);
   CHECK_THROWS_AS(crowd.channels[0].receive(crowd.channels[0].deadline, 0), ChannelError);
   for (std::size_t i = 1; i < 4; ++i) {
-    CHECK(crowd.channels[i].receive(forever, 0).view() == "answer");
+    CHECK(crowd.channels[i].receive(unlimited, 0).view() == "answer");
   }
 }
 
