@@ -170,6 +170,306 @@ def test_steps_are_dragged_moved_by_keys_turned_off_and_removed(page: Any) -> No
     assert names(page) == ["mem2reg", "instcombine", "simplifycfg", "gvn"]
 
 
+WIDTHS = pytest.mark.parametrize("width", [1280, 390])
+
+
+def total(page: Any) -> Any:
+    return page.get_by_test_id("total")
+
+
+def rewards(page: Any) -> float:
+    """Return the sum of the rewards in the list of steps."""
+    texts = steps(page).locator(".reward b").all_inner_texts()
+    return sum(float(text.replace("·", "0").replace("\N{MINUS SIGN}", "-") or 0) for text in texts)
+
+
+@pytest.mark.slow
+@WIDTHS
+@pytest.mark.parametrize("with_keys", [False, True], ids=["mouse", "keys"])
+def test_the_total_reward_is_that_of_the_sequence_for_every_selected_step(
+    page: Any, width: int, *, with_keys: bool
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    open_source(page)
+    add(page, "sroa", "instcombine", "simplifycfg", "gvn")
+    page.mouse.click(width - 4, 4)  # closes the list of actions
+    if with_keys:
+        steps(page).nth(4).click()
+        for _ in range(3):
+            page.keyboard.press("Alt+ArrowUp")
+    else:
+        steps(page).nth(4).drag_to(steps(page).nth(1))
+    assert names(page) == ["gvn", "sroa", "instcombine", "simplifycfg"]
+    sync_api.expect(total(page)).not_to_have_text("…")
+    assert float(total(page).inner_text()) == pytest.approx(rewards(page), abs=0.01)
+    first = steps(page).nth(1).locator(".reward b").inner_text()
+    assert float(total(page).inner_text()) > float(first.replace("·", "0"))
+    whole = total(page).inner_text()
+    steps(page).nth(0).click()
+    sync_api.expect(total(page)).to_have_text(whole)
+    sync_api.expect(total(page).locator("..")).to_contain_text("here 0")
+
+
+def sessions(page: Any) -> list[str]:
+    return (
+        page.get_by_role("navigation", name="Sessions").locator("[aria-current]").all_inner_texts()
+    )
+
+
+def focused(page: Any) -> str:
+    """Return the label or the text of the focused element."""
+    return page.evaluate(
+        "(({ ariaLabel, labels, innerText, value }) => ariaLabel || labels?.[0]?.firstChild"
+        ".textContent.trim() || innerText || value)(document.activeElement)"
+    )
+
+
+def open_new(page: Any) -> Any:
+    """Open the dialog with the Enter key, and return it."""
+    page.get_by_role("button", name="New", exact=True).press("Enter")
+    return page.get_by_role("dialog", name="New session")
+
+
+def programs(dialog: Any, **state: bool) -> Any:
+    return dialog.get_by_role("listbox", name="Programs").get_by_role("option", **state)
+
+
+def hold(page: Any, pattern: str, milliseconds: int) -> None:
+    """Delay the server's answers."""
+
+    def late(route: Any) -> None:
+        page.wait_for_timeout(milliseconds)
+        route.continue_()
+
+    page.route(pattern, late)
+
+
+@WIDTHS
+@pytest.mark.parametrize("waits", [True, False], ids=["listed", "at-once"])
+def test_enter_opens_the_program_that_was_typed(page: Any, width: int, *, waits: bool) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.get_by_role("button", name="Compile and open").wait_for()
+    dialog = open_new(page)
+    sync_api.expect(dialog.get_by_label("Search programs")).to_be_focused()
+    page.keyboard.type("cbench-v1/sha")
+    if waits:
+        chosen = programs(dialog, selected=True)
+        sync_api.expect(chosen).to_have_text("benchmark://cbench-v1/sha")
+        sync_api.expect(dialog.get_by_role("status")).to_contain_text("cbench-v1/sha is compiled")
+    else:
+        hold(page, "**/programs?*", 500)
+    page.keyboard.press("Enter")
+    dialog.wait_for(state="hidden")
+    assert sessions(page) == ["cbench-v1/sha"]
+
+
+@pytest.mark.slow
+@WIDTHS
+def test_the_new_dialog_can_be_used_with_keys_alone(page: Any, width: int) -> None:
+    expect, keys = sync_api.expect, page.keyboard
+    page.set_viewport_size({"width": width, "height": 844})
+    dialog = open_new(page)
+    options = programs(dialog)
+    keys.type("cbench-v1/jpeg")
+    expect(options).to_have_count(2)
+    for key, place in (("ArrowDown", 1), ("ArrowDown", 1), ("ArrowUp", 0), ("ArrowDown", 1)):
+        keys.press(key)
+        expect(options.nth(place)).to_have_attribute("aria-selected", "true")
+        expect(dialog.get_by_label("Search programs")).to_be_focused()
+    keys.press("Tab")
+    expect(options.nth(1)).to_be_focused()
+    keys.press("ArrowUp")
+    expect(options.nth(0)).to_be_focused()
+    keys.press("Enter")
+    dialog.wait_for(state="hidden")
+    assert sessions(page) == ["cbench-v1/jpeg-c"]
+    assert focused(page) == "New"
+
+    open_new(page)
+    keys.type("no such program")
+    expect(dialog).to_contain_text("No installed program has that name")
+    expect(dialog.get_by_role("status")).to_have_text("Select a program first.")
+    keys.press("Enter")
+    assert [focused(page), len(sessions(page))] == ["Search programs", 1]
+    order = ["File", "Paste text", "Installed program", "Reward", "Actions", "Environment"]
+    for name in order:
+        keys.press("Shift+Tab")
+        assert focused(page) == name
+    for _ in range(4):
+        keys.press("Tab")
+    keys.press("Space")  # on "Paste text"
+    expect(dialog.get_by_role("status")).to_have_text("Paste the text of a program first.")
+    for _ in range(3):  # "File", "Language" and the editor
+        keys.press("Tab")
+    expect(dialog.get_by_label("Program text")).to_be_focused()
+    keys.type("int main(void) { return 7; }")
+    keys.press("Escape")  # leaves the editor, not the dialog
+    expect(dialog).to_be_visible()
+    keys.press("Tab")
+    assert focused(page) == "Compile and open"
+    keys.press("Enter")
+    dialog.wait_for(state="hidden")
+    assert sessions(page) == ["cbench-v1/jpeg-c", "pasted"]
+
+    open_new(page)
+    keys.press("Shift+Tab")
+    keys.press("Enter")  # on "File"
+    expect(dialog.get_by_role("status")).to_have_text("Enter a path first.")
+    keys.press("Tab")
+    keys.type("cbench-v1/no-such")
+    keys.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("no-such")
+    keys.press("Escape")
+    dialog.wait_for(state="hidden")
+    assert focused(page) == "New"
+    open_new(page)
+    expect(dialog.get_by_label("Search programs")).to_be_focused()
+    assert dialog.get_by_role("alert").count() == 0  # that was about another program
+    keys.press("Shift+Tab")
+    keys.press("Enter")
+    keys.press("Tab")
+    keys.type("cbench-v1/crc32")
+    keys.press("Enter")
+    dialog.wait_for(state="hidden")
+    assert sessions(page)[2:] == ["cbench-v1/crc32"]
+
+
+@pytest.mark.slow
+@WIDTHS
+def test_the_new_dialog_can_be_used_with_the_mouse_alone(
+    page: Any, width: int, tmp_path: Path
+) -> None:
+    expect = sync_api.expect
+    page.set_viewport_size({"width": width, "height": 844})
+    new = page.get_by_role("button", name="New", exact=True)
+    dialog = page.get_by_role("dialog", name="New session")
+    new.click()
+    assert dialog.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    # The usual program is selected and can be seen.
+    expect(programs(dialog, selected=True)).to_have_text("benchmark://cbench-v1/qsort")
+    expect(programs(dialog, selected=True)).to_be_in_viewport(ratio=1)
+    programs(dialog).filter(has_text="bitcount").click()
+    expect(dialog.get_by_role("status")).to_contain_text("cbench-v1/bitcount")
+    dialog.get_by_role("button", name="Compile and open").click()
+    dialog.wait_for(state="hidden")
+    new.click()
+    programs(dialog).filter(has_text="adpcm").dblclick()
+    dialog.wait_for(state="hidden")
+    assert sessions(page) == ["cbench-v1/bitcount", "cbench-v1/adpcm"]
+
+    new.click()
+    dialog.get_by_role("button", name="Paste text").click()
+    dialog.get_by_role("button", name="File").click()
+    program = tmp_path / "seven.c"
+    program.write_text("int main(void) { return 7; }\n", encoding="utf-8")
+    dialog.get_by_label("Or upload a file").set_input_files(program)
+    expect(dialog.get_by_label("Program text")).to_contain_text("return 7")
+    dialog.get_by_role("button", name="Installed program").click()
+    dialog.get_by_label("Reward").select_option("ObjectTextSizeOz")
+    dialog.get_by_label("Environment").select_option("mlir-v0")
+    # The program belongs to the environment that was selected last.
+    dialog.get_by_role("button", name="Compile and open").click()
+    dialog.wait_for(state="hidden")
+    assert len(sessions(page)) == 3
+    assert "cbench" not in sessions(page)[-1]
+    new.click()
+    dialog.get_by_role("button", name="Close").click()
+    dialog.wait_for(state="hidden")
+    assert len(sessions(page)) == 3
+
+
+@pytest.mark.slow
+def test_an_environment_that_was_just_selected_opens_its_own_program(page: Any) -> None:
+    dialog = open_new(page)
+    sync_api.expect(programs(dialog, selected=True)).to_have_count(1)
+    hold(page, "**/api/environments/*", 500)
+    dialog.get_by_label("Environment").select_option("loop_tool-v0")
+    dialog.get_by_label("Search programs").press("Enter")
+    dialog.wait_for(state="hidden")
+    assert "cbench" not in sessions(page)[0]
+
+
+@pytest.mark.slow
+def test_a_replay_that_was_cancelled_does_not_wait_for_the_next_program(
+    page: Any, tmp_path: Path
+) -> None:
+    expect, dialog = sync_api.expect, page.get_by_role("dialog")
+    binary = BinaryPlan("bin/x", "program", passes="function(gvn)")
+    write_plan(tmp_path / PLAN_FILE, BuildPlan("llvm 22", "size", "1", (binary,)))
+    page.get_by_role("button", name="Open…").click()
+    expect(dialog.get_by_label("Path on the server's machine")).to_be_focused()
+    page.keyboard.type(str(tmp_path))
+    page.keyboard.press("Enter")
+    dialog.get_by_role("button", name="Replay").click()
+    expect(dialog).to_contain_text("Choose a program to replay")
+    expect(dialog.get_by_label("Search programs")).to_be_focused()
+    page.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    open_new(page)
+    expect(dialog).not_to_contain_text("replay")
+    page.keyboard.type("crc32")
+    page.keyboard.press("Enter")
+    dialog.wait_for(state="hidden")
+    assert names(page) == []
+
+
+@WIDTHS
+def test_side_by_side_gives_its_reason_or_opens_a_second_program(page: Any, width: int) -> None:
+    expect = sync_api.expect
+    page.set_viewport_size({"width": width, "height": 844})
+    side = page.get_by_role("button", name="Side by side")
+    for button in (side, page.get_by_role("button", name="Export")):
+        expect(button).to_be_disabled()
+        expect(button).to_have_attribute("title", "Choose a program first")
+    page.get_by_role("button", name="Compile and open").click()
+    adding(page).wait_for()
+    side.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Choose a program to show beside cbench-v1/qsort")
+    page.keyboard.press("Escape")
+    open_new(page)
+    expect(dialog).not_to_contain_text("beside")
+    page.keyboard.press("Escape")
+    side.click()
+    page.keyboard.type("cbench-v1/sha")
+    page.keyboard.press("Enter")
+    dialog.wait_for(state="hidden")
+    panels = page.locator("section.panel")
+    expect(panels).to_have_count(2)
+    expect(panels.nth(1)).to_have_attribute("aria-label", "cbench-v1/sha")
+    side.click()
+    expect(panels).to_have_count(1)
+
+
+@pytest.mark.slow
+@WIDTHS
+def test_a_dialog_begins_at_its_first_control_and_keeps_the_keys(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.get_by_label("Actions").select_option("Parameters")
+    open_source(page)
+    adding(page).press("Escape")
+    first = {
+        "New": "Search programs",
+        "Open…": "Path on the server's machine: a file, or the folder of a run, a leaderboard"
+        " entry or a tuned project",
+        "Export": "Copy",
+        "Values…": "pass",
+        "Keyboard shortcuts": "Keyboard shortcuts",
+    }
+    for button, name in first.items():
+        page.get_by_role("button", name=button, exact=True).click()
+        page.wait_for_function("document.activeElement?.closest('dialog')")
+        page.get_by_text("Loading…").wait_for(state="hidden")
+        page.wait_for_timeout(100)
+        assert focused(page) == name
+        title = page.get_by_role("dialog").get_by_role("heading").first.inner_text()
+        if button == "Export":
+            page.keyboard.press("?")  # a key of the page below, not of the dialog
+        assert page.get_by_role("dialog").get_by_role("heading").first.inner_text() == title
+        page.keyboard.press("Escape")
+        page.get_by_role("dialog").wait_for(state="hidden")
+
+
 @pytest.mark.slow
 def test_actions_without_names_are_put_together_and_changed_in_a_form(page: Any) -> None:
     page.get_by_label("Actions").select_option("Parameters")
@@ -180,10 +480,12 @@ def test_actions_without_names_are_put_together_and_changed_in_a_form(page: Any)
     page.get_by_role("button", name="Insert at the beginning").click()
     sync_api.expect(steps(page)).to_have_count(2)
     assert names(page) == ["licm allowspeculation=false"]
+    hold(page, "**/actions", 700)
     page.get_by_role("button", name="Values…").click()
     chosen = page.get_by_label("allowspeculation", exact=True)
     sync_api.expect(chosen.locator("option:checked")).to_have_text("false")
     chosen.select_option("true")
+    page.wait_for_timeout(1000)  # the form's description may come after the choice
     page.get_by_role("button", name="Replace step 1").click()
     sync_api.expect(steps(page).nth(1)).to_contain_text("allowspeculation=true")
     assert len(names(page)) == 1
@@ -466,7 +768,7 @@ def test_two_sessions_are_looked_at_side_by_side(page: Any) -> None:
 )
 def test_a_program_that_cannot_be_opened_is_reported(page: Any, text: str, says: str) -> None:
     page.get_by_role("button", name="Open…").click()
-    page.get_by_label("Or its text").fill(text)
+    page.get_by_label("Or text").fill(text)
     page.get_by_role("button", name="Read", exact=True).click()
     sync_api.expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text(says)
 

@@ -67,7 +67,9 @@ export function shown(language: string, label: string): Extension[] {
 
 /** The extensions of an editor for writing a program. */
 export function written(language: string, label: string): Extension[] {
-  return [...base(language, label), lineNumbers()];
+  // Escape leaves the editor; it must not also close a dialog, which would lose the text.
+  const leave = (view: EditorView) => (view.contentDOM.blur(), true);
+  return [...base(language, label), lineNumbers(), keymap.of([{ key: 'Escape', run: leave }])];
 }
 
 /** Show or hide the search panel. */

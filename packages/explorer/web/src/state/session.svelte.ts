@@ -113,6 +113,7 @@ export class Explored {
   get node(): Node | undefined {
     return this.nodes.get(this.at);
   }
+  /** The node at the end of the sequence, whatever step is selected. */
   get tip(): number {
     return this.nodeAt(this.items.length - 1);
   }

@@ -26,6 +26,8 @@ class Workspace {
   theme = $state<Theme>('light');
   /** An episode without a program, to replay on the next chosen one. */
   waiting = $state.raw<Partial<Episode> | null>(null);
+  /** The title of the session beside which the next one is shown. */
+  beside = $state('');
   private begun = false;
   private opened = new Map<string, Explored>();
 
@@ -101,9 +103,9 @@ class Workspace {
       const explored = new Explored(env, session, source, name);
       this.opened.set(session.id, explored);
       this.sessions = [...this.sessions, explored];
-      this.show(session.id);
-      this.dialog = 'none';
-      this.waiting = null;
+      if (this.beside && this.shown.length === 1) this.add(session.id);
+      else this.show(session.id);
+      this.leave();
       return true;
     } catch (error) {
       if (error instanceof Refused) {
@@ -148,12 +150,19 @@ class Workspace {
     }
   }
 
+  /** Close the dialog; what it was opened for does not wait for the next one. */
+  leave(): void {
+    this.dialog = 'none';
+    [this.waiting, this.beside] = [null, ''];
+    if (this.connection !== 'refused') [this.problem, this.left] = [null, []];
+  }
+
   show(id: string): void {
     if (this.shown.includes(id)) this.focus = this.shown.indexOf(id);
     else if (this.shown.length === 0) this.shown = [id];
     else this.shown = this.shown.map((one, i) => (i === this.focus ? id : one));
   }
-  /** Switch between one and two displayed sessions. */
+  /** Switch between one and two displayed sessions; choose a program for the second if there is none. */
   split(): void {
     if (this.shown.length > 1) {
       this.shown = this.shown.slice(this.focus, this.focus + 1);
@@ -161,10 +170,15 @@ class Workspace {
       return;
     }
     const other = this.sessions.map((one) => this.keyOf(one)).find((one) => !this.shown.includes(one));
-    if (other) {
-      this.shown = [...this.shown, other];
-      this.focus = 1;
+    if (other) this.add(other);
+    else {
+      this.beside = this.active?.title ?? '';
+      this.dialog = 'new';
     }
+  }
+  private add(id: string): void {
+    this.shown = [...this.shown, id];
+    this.focus = 1;
   }
   keyOf(session: Explored): string {
     for (const [key, one] of this.opened) if (one === session) return key;
