@@ -18,13 +18,18 @@ from typing import Any
 
 from lunr import get_default_builder, lunr
 from lunr.index import Index
+from lunr.stemmer import stemmer
+from lunr.stop_word_filter import WORDS as STOP_WORDS
+from lunr.token import Token
 
 from docs.site import ROOT
 from docs.site.api_pages import doors, for_users, names
 from docs.site.contributors import is_for_contributors
 from docs.site.pages import places
+from docs.site.tutorial_pages import page
+from docs.tutorials import NAMES
 
-__all__ = ["SearchPage", "build_index", "find_pages", "read_pages", "setup", "write_query"]
+__all__ = ["SearchPage", "build_index", "find_pages", "read_pages", "setup", "stem", "write_query"]
 
 DOCS = ROOT / "docs"
 FIELDS = {"title": 12, "keywords": 14, "headings": 4, "text": 1}
@@ -32,6 +37,13 @@ FIELDS = {"title": 12, "keywords": 14, "headings": 4, "text": 1}
 _FENCE = re.compile(r"^(?P<fence>```+|:::+)(?:\{.*?^(?P=fence)$|.*?^(?P=fence)$)", re.M | re.S)
 _MARKUP = re.compile(r"<!--.*?-->|!?\[(?P<text>[^\]]*)\]\([^)]*\)|[*`|#]", re.S)
 _WORD = re.compile(r"[\w.]+")
+_LEAST_PREFIX = 3
+"""The fewest letters that are also searched as the beginning of longer words."""
+_VOWELS = frozenset("aeiou")
+_QUESTION = r"^(?:#+ +(.+)|\*\*(.+)\*\*)$"
+"""A heading, or a paragraph in bold: a question or a message of troubleshooting."""
+_BOOSTS = {"reference/": 0.7, "results/": 0.7, "upstream/": 0.5}
+"""The weight of pages that list or measure, relative to those that show how to do something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +65,24 @@ def read_pages(settings: Mapping[str, Any] | None = None) -> list[SearchPage]:
     if settings is None:
         settings = tomllib.loads((DOCS / "site" / "search.toml").read_text(encoding="utf-8"))
     files = {path: path for path in DOCS.rglob("*.md") if path.parent.name != "api"} | places()
-    names_by_file = {
-        file: place.relative_to(DOCS).with_suffix("").as_posix() for file, place in files.items()
-    }
+    texts = {
+        place.relative_to(DOCS).with_suffix("").as_posix(): file.read_text(encoding="utf-8")
+        for file, place in files.items()
+    } | {f"tutorials/{name}": page(name)[0] for name in NAMES}
     pages = [
-        _read_page(file, name)
-        for file, name in sorted(names_by_file.items(), key=lambda item: item[1])
+        _read_page(text, name)
+        for name, text in sorted(texts.items())
         if not is_for_contributors(name)
     ]
     pages += _read_interfaces()
-    return [_add_keywords(page, settings) for page in pages]
+    return [_add_keywords(found, settings) for found in pages]
 
 
-def _read_page(path: Path, name: str) -> SearchPage:
-    text = path.read_text(encoding="utf-8")
+def _read_page(text: str, name: str) -> SearchPage:
     prose = _MARKUP.sub(lambda match: match["text"] or "", _FENCE.sub("", text))
-    headings = re.findall(r"^#+ +(.+)$", _FENCE.sub("", text), re.M)
+    headings = [a or b for a, b in re.findall(_QUESTION, _FENCE.sub("", text), re.M)]
     plain = [_MARKUP.sub(lambda match: match["text"] or "", heading) for heading in headings]
-    title = plain[0] if plain else path.stem
+    title = plain[0] if plain else name.rpartition("/")[2]
     sentences = [line.strip() for line in prose.splitlines() if line.strip()]
     summary = next((line for line in sentences if line.endswith(".") and "{" not in line), "")
     return SearchPage(name, title, summary, tuple(plain[1:]), prose)
@@ -99,29 +111,73 @@ def _add_keywords(page: SearchPage, settings: Mapping[str, Any]) -> SearchPage:
 def build_index(pages: Sequence[SearchPage]) -> Index:
     """Return lunr's index of `pages`."""
     documents = [
-        {"name": page.name, "title": page.title, "keywords": page.keywords,
-         "headings": " ".join(page.headings), "text": page.text}
+        (
+            {"name": page.name, "title": page.title, "keywords": page.keywords,
+             "headings": " ".join(page.headings), "text": page.text},
+            {"boost": _BOOSTS.get(page.name[: page.name.find("/") + 1], 1)},
+        )
         for page in pages
     ]  # fmt: skip
     fields = [{"field_name": name, "boost": boost} for name, boost in FIELDS.items()]
     builder = get_default_builder()
+    for pipeline in (builder.pipeline, builder.search_pipeline):
+        pipeline.after(stemmer, stem)
+        pipeline.remove(stemmer)
     builder.b(0.3)  # long pages and long lists of keywords lose little
     return lunr(ref="name", fields=fields, documents=documents, builder=builder)
 
 
-def write_query(words: str) -> str:
-    """Return lunr's query for `words`: each of them, and with less weight what begins with it.
+def stem(token: Token, *_: Any) -> Token:
+    """Return the stem of a word as lunr finds it in the browser.
 
-    `search.js` does the same.
+    lunr's two implementations differ in words that end in y: "rays" is "rai" here, "ray" there.
     """
+    word = str(token)
+    text = str(stemmer(token))
+    if text.endswith("i") and text[-2:-1] in _VOWELS and word.startswith(f"{text[:-1]}y"):
+        return Token(f"{text[:-1]}y", token.metadata)
+    if text.endswith("y") and len(word) > 2 and text[-2:-1] not in _VOWELS:
+        return Token(f"{text[:-1]}i", token.metadata)
+    return token
+
+
+stem.label = "stemmer"  # pyright: ignore[reportFunctionMemberAccess]  # the name in the index
+
+
+def write_query(words: str) -> str:
+    """Return lunr's query for `words`: each of them, and with less weight what begins with it."""
+    return " ".join(
+        f"{term}^8 {term}*" if len(term) >= _LEAST_PREFIX else f"{term}^8"
+        for term in _find_terms(words)
+    )
+
+
+def _find_terms(words: str) -> list[str]:
+    """Return the terms that distinguish pages, so not "how" and "the"."""
     terms = [term.strip(".") for term in _WORD.findall(words.lower())]
-    return " ".join(f"{term}^8 {term}*" for term in terms if term)
+    return [term for term in terms if term and term not in STOP_WORDS] or [*filter(None, terms)]
 
 
 def find_pages(index: Index, words: str) -> list[str]:
-    """Return the names of the pages that match any of `words`, the best first."""
-    query = write_query(words)
-    return [str(result["ref"]) for result in index.search(query)] if query else []
+    """Return the names of the pages that match any of `words`, the best first.
+
+    lunr adds up what each word contributes; a page that has only one of three words, but often, is
+    then before one that has them all. So its score counts by the share of the words that match.
+    `search.js` does the same.
+    """
+    terms = _find_terms(words)
+    if not terms:
+        return []
+    stems = [str(stem(Token(term))) for term in terms]
+    ranked: list[tuple[float, str]] = []
+    for result in index.search(write_query(words)):
+        found = [str(word) for word in result["match_data"].metadata]
+        matched = [
+            any(word == stem or word.startswith(term) for word in found)
+            for term, stem in zip(terms, stems, strict=True)
+        ]
+        ranked.append((result["score"] * sum(matched), str(result["ref"])))
+    return [name for _, name in sorted(ranked, key=lambda row: -row[0])]
 
 
 def _write_index(app: Any, failure: Exception | None) -> None:
