@@ -2,7 +2,7 @@
 # lunr has no types:
 # pyright: reportMissingTypeStubs=false, reportUnknownArgumentType=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The search of the site: pages ranked by any of the words, with stems, synonyms and keywords.
+"""The search of the site: pages ranked by any of the terms, with stems, synonyms and keywords.
 
 lunr builds the index here and searches it in the browser, so results need no server and work from
 a disk too. `search.toml` adds keywords to pages and lists synonyms.
@@ -161,8 +161,8 @@ def _find_terms(words: str) -> list[str]:
 def find_pages(index: Index, words: str) -> list[str]:
     """Return the names of the pages that match any of `words`, the best first.
 
-    lunr adds up what each word contributes; a page that has only one of three words, but often, is
-    then before one that has them all. So its score counts by the share of the words that match.
+    lunr adds up the score of each term; a page that has only one of three terms, but often, is
+    then before one that has them all. So its score counts by the share of the terms that match.
     `search.js` does the same.
     """
     terms = _find_terms(words)

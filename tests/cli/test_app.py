@@ -29,6 +29,8 @@ HEAVY = ("numpy", "gymnasium", "compiler_gym.core", "compiler_gym.search", "matp
         (("run", "cbench-v1/nothing"), "no program 'nothing'", "describe llvm-v0"),
         (("run", "elsewhere-v0/1"), "no dataset 'benchmark://elsewhere-v0'", "describe llvm-v0"),
         (("run", "missing.c"), "no such file: missing.c", "a program is a URI"),
+        (("run", "README", "sroa"), "no file 'README', and no dataset.*: known: ", "is a URI"),
+        (("run", "qsrt", "sroa"), "no file 'qsrt', and .* did you mean cbench-v1/qsort", "a URI"),
         (("run", "."), "no program|name a program file|not a benchmark", "a program is a URI"),
         (("run", "cbench-v1/crc32", "srao"), "no action 'srao'.*did you mean sroa", "--actions"),
         (("run", "cbench-v1/crc32", "9999"), "no action number 9999", "--actions"),

@@ -64,6 +64,12 @@ def test_an_unknown_name_lists_close_matches(datasets: Datasets) -> None:
     datasets.add(Words("npd-v0", ["x"]))
     with pytest.raises(UnknownNameError, match=r"did you mean benchmark://npb-llvm10-v0\?"):
         datasets.benchmark("npb-v0/1")
+    datasets.add(Words("modules-v0", ["library/reader", "library/sources/main"]))
+    datasets.add(Words("programs-v0", ["readers", "qsort"]))
+    with pytest.raises(UnknownNameError, match=r"did you mean programs-v0/readers\?"):
+        datasets.benchmark("reader")  # not the module, which is a file of a package
+    with pytest.raises(LookupError, match="'benchmark://main': known: "):
+        datasets.benchmark("main")
     with pytest.raises(LookupError, match="known: benchmark://few-v0"):
         datasets.benchmark("zzzzz://qqqqqqqqqqqqqqqqq/1")
 

@@ -157,7 +157,7 @@ def test_any_word_is_enough_and_punctuation_is_harmless(index: Index) -> None:
 
 
 def test_a_page_that_has_every_word_is_before_one_that_repeats_one_of_them() -> None:
-    others = {f"other {number}": ("cargo",) for number in range(4)}  # it says less than "rust"
+    others = {f"other {number}": ("cargo",) for number in range(4)}  # a frequent word counts less
     headings = {"repeats": ("rust",) * 8, "both": ("rust", "cargo"), **others}
     index = build_index([SearchPage(name, "", "", words, "") for name, words in headings.items()])
     lunr: Any = index

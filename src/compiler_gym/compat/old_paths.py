@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from compiler_gym.version import DISTRIBUTION, missing_hint
 
 _PACKAGE = "compiler_gym"
-_GUIDE = "docs/guide/porting.md lists every difference"
+_GUIDE = "docs/guide/porting.md lists the differences"
 _ERRORS = "ServiceError ServiceInitError ServiceIsClosed ServiceOSError ServiceTransportError"
 _SERVICE_ERRORS = f"EnvironmentNotSupported {_ERRORS} SessionNotFound"
 _STATES = "CompilerEnvState CompilerEnvStateReader CompilerEnvStateWriter"

@@ -212,8 +212,9 @@ class Datasets:
         for dataset in self._ready(False):
             if 0 < dataset.size <= _MOST_PROGRAMS:
                 for uri in dataset.benchmark_uris():
-                    plain = uri.removeprefix("benchmark://")
-                    addresses.setdefault(uri.rpartition("/")[2], []).append(plain)
+                    path = BenchmarkUri.from_string(uri).path.strip("/")
+                    if "/" not in path:  # modules of packages are similar by chance only
+                        addresses.setdefault(path, []).append(uri.removeprefix("benchmark://"))
         exact = addresses.get(name, [])
         return exact or [uri for near in nearest(name, addresses) for uri in addresses[near]]
 

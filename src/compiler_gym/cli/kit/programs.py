@@ -14,7 +14,7 @@ import typer
 
 from compiler_gym.cli.kit import completing as _completing
 from compiler_gym.cli.kit.options import make_arguments
-from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError
+from compiler_gym.errors import BenchmarkInitError, BenchmarkNotFoundError, UnknownNameError
 from compiler_gym.files import scratch_directory
 from compiler_gym.registration import default_environment, make, program_formats
 
@@ -86,7 +86,12 @@ def find_program(env: "CompilerEnv", name: str) -> "Benchmark":
         if not Path(path).expanduser().exists():
             raise BenchmarkNotFoundError(f"no such file: {path}")
         return env.datasets.benchmark(_file_uri(Path(path)) + query)
-    return env.datasets.benchmark(name)
+    try:
+        return env.datasets.benchmark(name)
+    except UnknownNameError as error:
+        if "/" in name:
+            raise
+        raise BenchmarkNotFoundError(f"no file {path!r}, and {error}") from error
 
 
 def files_below(folder: Path) -> list[str]:

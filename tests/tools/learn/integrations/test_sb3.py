@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Stable-Baselines3 learns, with and without masks."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,21 @@ def test_ppo_learns_a_program(name: str) -> None:
             seen, rewards, _, _ = envs.step(actions)
             total += float(rewards.mean())
         assert total > 0.75
+    finally:
+        envs.close()
+
+
+@pytest.mark.slow
+def test_an_evaluation_does_not_warn_that_monitor_is_missing() -> None:
+    contrib = pytest.importorskip("sb3_contrib", reason="sb3-contrib is missing")
+    evaluation = pytest.importorskip("sb3_contrib.common.maskable.evaluation")
+    envs = as_sb3(learning_vec(1, Recipe(actions=FEW), benchmark="cbench-v1/crc32"))
+    try:
+        model = contrib.MaskablePPO("MlpPolicy", envs, n_steps=8, device="cpu", seed=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            score, _ = evaluation.evaluate_policy(model, envs, n_eval_episodes=1)
+        assert -1 < score < 1.2
     finally:
         envs.close()
 

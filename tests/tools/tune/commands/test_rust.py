@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from compiler_gym._llvm import LLVM_VERSION
 from compiler_gym.builds import measure_sizes
 from tests.command_line import COMMAND, Run
 from tests.tools.tune.rust import PATH, PRINTED, needs_rust, write_workspace
 
+ROOT = Path(__file__).parents[4]
 OTHER = """#!/bin/sh
 case "$*" in
   -vV) echo release: 1.80.0; echo LLVM version: 18.1.7;;
@@ -52,6 +54,44 @@ def test_the_settings_are_those_of_this_rustc(cli: Run) -> None:
     shown = cli("rust", "--rustc", str(rustc), "--minsize", "--json").json
     assert shown["can_link"]
     assert shown["rustflags"][-1] == "-Clink-arg=--minsize"
+
+
+def test_a_patch_release_of_our_llvm_is_named_next_to_ours(cli: Run, tmp_path: Path) -> None:
+    patch = f"{LLVM_VERSION.rpartition('.')[0]}.99"
+    (tmp_path / "rustc").write_text(OTHER.replace("18.1.7", patch))
+    (tmp_path / "rustc").chmod(0o755)
+    shown = cli("rust", "--rustc", str(tmp_path / "rustc"), COLUMNS="400").output
+    assert f"LLVM {patch}; this library's {LLVM_VERSION} fits." in shown
+    assert "compiler-gym-cc" in shown
+
+
+@needs_rust
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_the_guide_and_readme_show_the_present_sizes(cli: Run, tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guide" / "rust.md").read_text(encoding="utf-8")
+    shown = cli("rust", COLUMNS="400").output
+    first = shown.splitlines()[0]
+    if first not in guide:
+        pytest.skip(f"the guide's output is that of another release of Rust: {first}")
+    (profile,) = re.findall(r"  (\[profile.release\]\n(?:  .+\n)+)", shown)
+    (program,) = re.findall(r"```rust\n(.+?)```", guide, re.S)
+    manifest = '[package]\nname = "demo"\nversion = "0.1.0"\nedition = "2021"\n'
+    (tmp_path / "src").mkdir()
+    (tmp_path / "Cargo.toml").write_text(manifest + profile)
+    (tmp_path / "src" / "main.rs").write_text(program)
+    built = tmp_path / "target" / "release" / "demo"
+    cargo(tmp_path, "")
+    plain = built.stat().st_size
+    for options in ((), ("--minsize",)):
+        shutil.rmtree(tmp_path / "target")
+        flags = " ".join(cli("rust", *options, "--json").json["rustflags"])
+        (message,) = re.findall(r"demo-\w+(: .+)", cargo(tmp_path, flags).stderr)
+        assert message in guide
+    for page in (guide, (ROOT / "README.md").read_text(encoding="utf-8")):
+        assert f"{plain:,}" in page
+        assert f"{built.stat().st_size:,}" in page
+        assert f"{100 - 100 * built.stat().st_size / plain:.0f} %" in page
 
 
 @needs_rust

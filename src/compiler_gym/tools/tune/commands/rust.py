@@ -52,7 +52,7 @@ def rust(
         return
     versions = f"rustc {found.release} is built on LLVM {found.llvm}"
     if found.is_ours:
-        output().print(f"{versions}, like this library.", soft_wrap=True)
+        output().print(f"{versions}; this library's {ours.our_llvm()} fits.", soft_wrap=True)
     else:
         version = ".".join(ours.our_llvm().split(".")[:2])
         output().print(
