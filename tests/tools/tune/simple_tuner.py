@@ -76,6 +76,9 @@ class SimpleTuner:
         )
         return f'(cd "$ROOT" && cc {words} {names} -o "$OUT"/{binary.name})\n'
 
+    def write_companions(self, plan: BinaryPlan, folder: Path) -> None:
+        """Write nothing: a flag needs no file."""
+
 
 def _symbols(binary: Binary) -> Sequence[str]:
     return binary.command.debug or ["-s"]

@@ -58,7 +58,7 @@ def test_no_two_names_share_a_folder(one: str, other: str) -> None:
 @pytest.fixture
 def request_(tmp_path: Path) -> Request:
     project = write_project(tmp_path / "project")
-    return Request(("make",), project, tmp_path / "out", seconds=1.0)
+    return Request(("make",), project, tmp_path / "out", seconds=100.0)
 
 
 def test_debug_information_is_handed_over_and_made_again(request_: Request) -> None:

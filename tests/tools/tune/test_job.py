@@ -43,7 +43,7 @@ int twice(int n) { return n * 2 + ADDED; }
 def request_(tmp_path: Path) -> Request:
     project = write_project(tmp_path / "project")
     (project / "twice.c").write_text(WRONG)
-    return Request(("make",), project, tmp_path / "out", seconds=1.0)
+    return Request(("make",), project, tmp_path / "out", seconds=100.0)
 
 
 def everything(folder: Path) -> dict[str, bytes]:

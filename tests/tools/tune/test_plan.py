@@ -101,7 +101,7 @@ def test_without_one_decision_are_all_the_others() -> None:
 
 def test_decisions_and_passes_are_reported(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project")
-    request = Request(("make",), project, tmp_path / "out", seconds=1.0)
+    request = Request(("make",), project, tmp_path / "out", seconds=100.0)
     tuner = SimpleTuner("-O1", passes="-fno-inline")
     summary = write_report(
         request,

@@ -2,13 +2,14 @@
 """What breaks a program is found, down to the pass, and only that goes back to the default."""
 
 import subprocess
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from compiler_gym.errors import ProjectError
-from compiler_gym.tools.tune import Request, TuningJob, TuningWatcher
+from compiler_gym.tools.tune import BinaryPlan, Request, TuningJob, TuningWatcher
 from compiler_gym.tools.tune.proving import explain_difference
 from tests.tools.tune.builds.projects import write_project
 from tests.tools.tune.simple_tuner import SimpleTuner
@@ -27,7 +28,7 @@ CXX = "template <class T> T twice(T n) { return n + n; } int kept(int n) { retur
 def request_(tmp_path: Path) -> Request:
     project = write_project(tmp_path / "project")
     (project / "twice.c").write_text(WRONG)
-    return Request(("make",), project, tmp_path / "out", seconds=1.0, run="./program")
+    return Request(("make",), project, tmp_path / "out", seconds=100.0, run="./program")
 
 
 @pytest.mark.parametrize("place", [0, pytest.param(2, marks=pytest.mark.slow), 4])
@@ -38,6 +39,21 @@ def test_the_pass_that_breaks_a_program_is_taken_back_alone(request_: Request, p
     assert result.taken_back == (f"pass {place + 1} of 5: -DADDED=1",)
     assert result.found.plan.passes.split() == passes
     assert result.found.plan.flags == ("-s",)
+
+
+class Whole(SimpleTuner):
+    """Cannot take passes apart."""
+
+    def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
+        return ()
+
+    def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
+        raise AssertionError("there are no steps")
+
+
+def test_passes_that_cannot_be_taken_apart_all_go(request_: Request) -> None:
+    (result,) = TuningJob(request_, Whole("-s", passes="-DADDED=1 -Os")).run()
+    assert (result.taken_back, result.found.plan.passes) == (("passes",), "")
 
 
 def test_passes_that_break_it_together_all_go(request_: Request) -> None:

@@ -149,7 +149,7 @@ def test_a_page_is_whole_and_escapes_its_values(
 
 def test_page_and_json_are_written_or_refused(tmp_path: Path) -> None:
     project = write_project(tmp_path / "project")
-    request = Request(("make",), project, tmp_path / "out", seconds=1.0)
+    request = Request(("make",), project, tmp_path / "out", seconds=100.0)
     results = TuningJob(request, SimpleTuner("-Os")).run()
     summary = write_report(request, results, compiler="simple 1", others=[], is_interrupted=True)
     assert json.loads((request.output / "report.json").read_text()) == json.loads(

@@ -16,7 +16,7 @@ from tests.tools.tune.simple_tuner import SimpleTuner
 @pytest.fixture(scope="module")
 def request_(tmp_path_factory: pytest.TempPathFactory) -> Request:
     folder = tmp_path_factory.mktemp("summary")
-    return Request(("make",), write_project(folder / "project"), folder / "out", seconds=1.0)
+    return Request(("make",), write_project(folder / "project"), folder / "out", seconds=100.0)
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,9 @@
 ``project`` is the copy of the project with its recorded build, a ``tuner`` finds the decisions for
 a binary, ``proving`` reverts those with which a test fails, ``confirming`` measures the speed
 again, ``explaining`` measures the gain from each decision, and ``handing_over`` writes the results,
-which ``rebuilding`` tests with the project's own build. ``size_search`` searches a compiler's
-decisions within a limit and keeps a journal, and ``runs`` runs the user's commands. ``plan`` stores
+which ``rebuilding`` tests with the project's own build. ``timetable`` divides the time
+between these phases, ``size_search`` searches a compiler's decisions within a limit and keeps a
+journal, and ``runs`` runs the user's commands. ``plan`` stores
 the decisions in a file, ``reading`` refuses plans that no tuner can have made, ``recipes`` are the
 plans that we ship, and ``applying`` uses a plan in a normal build. ``summary`` holds the results,
 ``report`` writes them with templates, and ``difference`` compares two tunings. ``builds`` finds the

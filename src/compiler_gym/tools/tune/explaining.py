@@ -5,7 +5,6 @@ Decisions interact, so gains are measured on the final binary and never summed u
 """
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +17,6 @@ from compiler_gym.tools.tune.tuner import Found, FunctionSize, Tuner, TuningSubj
 
 _MOST = 16
 """The number of decisions that are measured; a plan lists the most important ones first."""
-_SHARE, _LEAST_SECONDS, _MOST_SECONDS = 0.1, 15.0, 60.0
 _CLONE = re.compile(r"(?:\.(?:[a-z_]+(?:\.\d+)?|\d+))+$")
 """The suffix that compilers append to the name of a cloned function."""
 
@@ -37,22 +35,15 @@ def explain_result(found: Found, tuner: Tuner, subject: TuningSubject) -> Found:
 def measure_gains(found: Found, tuner: Tuner, subject: TuningSubject) -> dict[str, int]:
     """Return the number of bytes that the binary grows without each decision of its plan.
 
-    Measurements of the search are reused. The others may take a small share of the search time;
-    linker options come first. A decision is omitted if the binary
-    does not build without it, or if the time is up.
+    Measurements of the search are reused; linker options come first. A decision is omitted if the
+    binary does not build without it, or if the time is up.
     """
-    seconds = subject.allowance.seconds
-    deadline = None
-    if seconds is not None:
-        share = min(max(seconds * _SHARE, _LEAST_SECONDS), _MOST_SECONDS)
-        deadline = time.monotonic() + share
     size = subject.measure.of(found.path)
     decisions = [name for name in found.plan.decisions() if name not in found.gains]
     decisions.sort(key=lambda name: not name.startswith("linker "))
 
     def gain(number: int) -> int | None:
-        is_late = deadline is not None and time.monotonic() > deadline
-        if is_late or subject.allowance.is_stopped():
+        if subject.allowance.is_late:
             return None
         plan = found.plan.without(decisions[number])
         folder = subject.folder / "without" / str(number)

@@ -39,8 +39,9 @@ _LONGEST_NAME = 80
 _SCRIPT = """#!/bin/sh
 # Rebuilds the tuned binaries with the compiler's own tools.
 #
-#   sh reproduce.sh [TREE [FOLDER]]
+#   sh reproduce.sh [--plain] [TREE [FOLDER]]
 #
+# --plain leaves out the compiler's plug-ins, so the programs work the same but may be larger.
 # TREE contains the sources and the files that the build generates:
 #
 {build}
@@ -48,6 +49,11 @@ _SCRIPT = """#!/bin/sh
 # FOLDER is the output folder [reproduced].
 set -eu
 unset CDPATH
+PLAIN=
+if [ "${{1:-}}" = --plain ]; then
+  PLAIN=yes
+  shift
+fi
 ROOT=$(cd -- "${{1:-.}}" && pwd -P)
 mkdir -p -- "${{2:-reproduced}}"
 OUT=$(cd -- "${{2:-reproduced}}" && pwd -P)
@@ -148,6 +154,7 @@ class HandOver:
         for result in results:
             plan = _with_profile(result.found.plan, folder)
             plans.append(plan)
+            self.tuner.write_companions(plan, folder)
             if result.binary.name in debugged:
                 lines.append(debug_script(self.tuner, result.binary, plan))
             else:

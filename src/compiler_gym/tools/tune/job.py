@@ -4,6 +4,7 @@
 Decisions with which a test fails are reverted. At the end, the results are handed over.
 """
 
+import math
 import platform
 import signal
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from compiler_gym.tools.tune.recipes import TuningRecipe, list_shipped_recipes, 
 from compiler_gym.tools.tune.request import Request
 from compiler_gym.tools.tune.runs import RunCommand, put
 from compiler_gym.tools.tune.size_search import Allowance
+from compiler_gym.tools.tune.timetable import Phase, Timetable
 from compiler_gym.tools.tune.tuner import Tuner, TuningSubject
 
 _NOT_RUN = (126, 127)
@@ -84,6 +86,7 @@ class TuningJob:
         self._tuner = tuner
         self._watcher = watcher or TuningWatcher()
         self._is_interrupted = is_interrupted
+        self._timetable = Timetable(request)
         self._project = ProjectCopy(request, tuner, self._watcher, is_interrupted)
         self.results: list[Result] = []
         self.rebuild = ""
@@ -97,46 +100,65 @@ class TuningJob:
     def run(self) -> list[Result]:
         """Run all steps, write the results and return them."""
         project, request = self._project, self.request
+        timetable = self._timetable
         _ = self._tuner.compilers  # a missing compiler is an error before anything is written
         is_new = not request.output.exists()
         starts = project.prepare(lambda: Starts.of(request, self._tuner))
         lock = FolderLock.take(request.output)
         try:
-            project.copy(is_new=is_new)
-            recording = project.record()
-            binaries = project.choose(recording)
-            project.require_well(recording)
-            for binary in binaries:
-                subject = self._describe(binary, recording, starts, len(binaries))
+            with timetable.measure(Phase.BUILD):
+                project.copy(is_new=is_new)
+                recording = project.record()
+                binaries = project.choose(recording)
+            with timetable.measure(Phase.TEST):
+                project.require_well(recording)
+            for number, binary in enumerate(binaries):
+                allowance = self._allowance(len(binaries), left=len(binaries) - number)
+                subject = self._describe(binary, recording, starts, allowance)
                 self.results.append(self._tune(subject, recording, starts))
-            self.results = HandOver(request, self._tuner, self._watcher.says).write(self.results)
-            if not self._is_interrupted():
-                self._watcher.says("building the project with the plan")
-                self.rebuild = find_rebuild(
-                    request,
-                    self.results,
-                    project.work / "rebuild",
-                    poll=project.stop,
-                    wrap=project.protection.wrap,
-                )
+            with timetable.measure(Phase.WRITE):
+                hand_over = HandOver(request, self._tuner, self._watcher.says)
+                self.results = hand_over.write(self.results)
+            with timetable.measure(Phase.REBUILD):
+                self._find_rebuild()
             project.tell_what_changed()
+            if excess := timetable.explain_excess():
+                self._note(excess)
             return self.results
         finally:
             lock.release()
 
+    def _find_rebuild(self) -> None:
+        if self._is_interrupted():
+            return
+        project = self._project
+
+        def poll() -> None:
+            project.stop()
+            if self._timetable.seconds_left <= 0:
+                raise KeyboardInterrupt
+
+        self._watcher.says(Phase.REBUILD)
+        folder, wrap = project.work / "rebuild", project.protection.wrap
+        self.rebuild = find_rebuild(self.request, self.results, folder, poll=poll, wrap=wrap)
+        if not self.rebuild and self._timetable.seconds_left <= 0:
+            self._note(f"no time was left for {Phase.REBUILD}: use reproduce.sh")
+
+    def _note(self, text: str) -> None:
+        """Add a remark for the user to the last result."""
+        self.results[-1] = self.results[-1].with_note(text)
+
     def _describe(
-        self, binary: Binary, recording: Recording, starts: Starts, count: int
+        self, binary: Binary, recording: Recording, starts: Starts, allowance: Allowance
     ) -> TuningSubject:
-        """Return `binary` as a subject of tuning, with its share of the limits."""
+        """Return `binary` as a subject of tuning."""
         request = self.request
         original = self._project.keep_original(binary)
-        allowance = self._allowance(count)
-        if not request.goal.counts_bytes:
-            allowance.begin()  # start the time now, because runs take most of it
-        run, train, confirm = (
-            None if text is None else self._try_run(text, recording, binary, original)
-            for text in (request.run, request.train, request.confirm)
-        )
+        with self._timetable.measure(Phase.RUN):
+            run, train, confirm = (
+                None if text is None else self._try_run(text, recording, binary, original)
+                for text in (request.run, request.train, request.confirm)
+            )
         return TuningSubject(
             binary,
             original.parent,
@@ -165,13 +187,20 @@ class TuningJob:
         """Tune, prove, confirm and explain one binary."""
         project, binary, says = self._project, subject.binary, self._watcher.says
         original = project.keep_original(binary)
-        says(f"tuning {binary.name}")
-        found = self._tuner.tune(subject)
+        timetable, allowance = self._timetable, subject.allowance
+        allowance.reserved = timetable.predict_judging() + timetable.seconds_to_rebuild
+        plan = timetable.describe_plan(allowance.seconds_to_end, allowance.reserved)
+        says(f"tuning {binary.name}{plan}")
+        with timetable.measure(Phase.SEARCH):
+            found = self._tuner.tune(subject)
         check = None if self.request.check is None else project.check
         proof = Proof(self._tuner, subject, original, check, recording.tree, says)
-        found = confirm_result(proof.prove(found), subject, proof.is_well)
-        says(f"measuring the gain from each decision for {binary.name}")
-        found = explain_result(found, self._tuner, subject)
+        with timetable.measure(Phase.PROVE):
+            found = confirm_result(proof.prove(found), subject, proof.is_well)
+        says(f"{Phase.EXPLAIN} for {binary.name}")
+        allowance.reserved = timetable.seconds_to_rebuild
+        with timetable.measure(Phase.EXPLAIN):
+            found = explain_result(found, self._tuner, subject)
         put(original, binary.path)
         builds = {**found.rivals, "tuned": found.path}
         measure = self.request.measure
@@ -182,13 +211,16 @@ class TuningJob:
         found = replace(found, plan=replace(found.plan, sizes=sizes), notes=notes)
         return Result(found, binary, sizes)
 
-    def _allowance(self, count: int) -> Allowance:
-        seconds, compilations = self.request.seconds_allowed, self.request.compilations
+    def _allowance(self, count: int, *, left: int) -> Allowance:
+        """Return the limits of the first of the `left` binaries, of `count`; its time starts."""
+        compilations, timetable = self.request.compilations, self._timetable
+        rebuilding = timetable.seconds_to_rebuild
+        seconds = max((timetable.seconds_left - rebuilding) / left + rebuilding, 0.0)
         return Allowance(
-            seconds=None if seconds is None else seconds / count,
+            seconds=None if math.isinf(seconds) else seconds,
             compilations=None if compilations is None else compilations // count,
             is_stopped=self._is_interrupted,
-        )
+        ).begin()
 
     def _try_run(
         self, text: str, recording: Recording, binary: Binary, original: Path

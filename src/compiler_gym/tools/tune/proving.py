@@ -151,12 +151,12 @@ class Proof:
     ) -> tuple[BinaryPlan, tuple[str, ...]]:
         """Return `plan` without its first failing pass, or `without`, which has no passes."""
         steps = self.tuner.steps(plan)
+        if not steps or not self._passes(self.tuner.with_steps(plan, ())):
+            return without, (_PASSES,)
         failing = 1 + smallest_failing(
             len(steps) - 1,
             lambda last: not self._passes(self.tuner.with_steps(plan, steps[: last + 1])),
         )
-        if not steps or not self._passes(self.tuner.with_steps(plan, ())):
-            return without, (_PASSES,)
         name = f"pass {failing} of {len(steps)}: {steps[failing - 1]}"
         fixed = self.tuner.with_steps(plan, [*steps[: failing - 1], *steps[failing:]])
         path = self._make(fixed)

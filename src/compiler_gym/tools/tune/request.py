@@ -65,7 +65,7 @@ class Request:
     after ``zstd -19``."""
     seconds: float | None = option(
         None,
-        "Search time: 90 (seconds), 10m or 2h [default: 10m]",
+        "Time from start to report: 90 (seconds), 10m or 2h [default: 10m]",
         may_change=True,
         spelling=Spelling("time", type=str, read=seconds_in),
     )

@@ -58,15 +58,27 @@ class Allowance:
         self._left = compilations
         self.used = 0
         """The number of compilations used so far."""
+        self.reserved = 0.0
+        """The seconds to keep for what comes after, such as testing the result."""
         self.is_stopped = is_stopped
         """Returns True if the user wants to stop early."""
 
     @property
     def seconds_left(self) -> float:
-        """The remaining time in seconds; infinite if only compilations count."""
+        """The remaining time without the reserve; infinite if only compilations count."""
+        return max(self.seconds_to_end - self.reserved, 0.0)
+
+    @property
+    def seconds_to_end(self) -> float:
+        """The remaining time with the reserve; infinite if only compilations count."""
         if self.seconds is None:
             return math.inf
         return self.seconds if self._end is None else max(self._end - time.monotonic(), 0.0)
+
+    @property
+    def is_late(self) -> bool:
+        """True if the time is used up, or the user wants to stop."""
+        return self.seconds_left <= 0 or self.is_stopped()
 
     @property
     def compilations_left(self) -> int | None:
@@ -76,7 +88,7 @@ class Allowance:
     @property
     def is_over(self) -> bool:
         """True if the time or the compilations are used up, or the user wants to stop."""
-        return self.seconds_left <= 0 or self._left == 0 or self.is_stopped()
+        return self.is_late or self._left == 0
 
     def begin(self) -> "Allowance":
         """Start the time, unless it is running already."""
@@ -334,8 +346,7 @@ class SizeSearch:
 
     def _is_written(self, stage: str, part: Allowance, state: State, future: Future[float]) -> bool:
         """Store the cost of `state`; return False if it was cancelled because the time is over."""
-        is_late = part.seconds_left <= 0 or part.is_stopped()
-        if is_late and self.best.cost < math.inf:
+        if part.is_late and self.best.cost < math.inf:
             future.cancel()
         try:
             self.journal.add(stage, Tried(state, future.result()))

@@ -182,8 +182,13 @@ class Tuner(Protocol):
     def script(self, binary: Binary, plan: BinaryPlan) -> str:
         """Return lines of a shell script that produce the same bytes with the compiler's own tools.
 
-        ROOT is a tree in which the project was built, OUT the output folder.
+        ROOT is a tree in which the project was built, OUT the output folder, and HERE the folder of
+        the script. If PLAIN is not empty, plug-ins of the compiler are left out.
         """
+        ...
+
+    def write_companions(self, plan: BinaryPlan, folder: Path) -> None:
+        """Write the files to `folder` that the script for `plan` needs, apart from the tools."""
         ...
 
 

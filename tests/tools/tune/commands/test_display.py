@@ -30,6 +30,7 @@ def shown(*, terminal: bool, goal: Goal = Goal.SIZE, quiet: bool = False) -> tup
         allowance.take([()] * 12)
         display.tries("tool", "options", Tried(("a",), 950.0), allowance)
         display.tries("tool", "options", Tried(("a",), 940.0), allowance)
+        display.says("testing the tuned tool")
     return file.getvalue(), interrupts
 
 
@@ -47,8 +48,9 @@ def test_elsewhere_there_is_a_line_for_each_stage() -> None:
         "tool: bytes to beat (loaded)",
         "        1,100  clang -Oz",
         "        1,000  fair",
-        "tool: known: nothing measured yet, 0 tried, 1:30 left",
-        "tool: options: best 950 bytes (-5.0%), 12 tried, 1:30 left",
+        "tool: known: best so far 1,000 bytes (+0.0%), 0 tried, 1:30 left",
+        "tool: options: best so far 950 bytes (-5.0%), 12 tried, 1:30 left",
+        "testing the tuned tool (best so far 940 bytes (-6.0%))",
     ]
 
 
@@ -59,7 +61,7 @@ def test_a_quiet_one_prints_nothing() -> None:
 
 def test_seconds_are_shown_for_speed() -> None:
     text, _ = shown(terminal=False, goal=Goal.SPEED)
-    assert "options: best 950 s, 12 tried" in text
+    assert "options: best so far 950 s, 12 tried" in text
 
 
 def test_an_interrupt_ends_what_can_hand_over_nothing_yet() -> None:

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The size plug-in is loaded where a plan names it, and missed without harm."""
 
+import os
 import platform
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from compiler_gym.errors import PlanError
 from compiler_gym.tools.tune import (
     BinaryPlan,
     BuildPlan,
+    Found,
     Measure,
     Request,
     TuningJob,
@@ -24,6 +28,7 @@ from compiler_gym.tools.tune import (
     write_plan,
 )
 from compiler_gym.tools.tune.builds import Binary
+from compiler_gym.tools.tune.handing_over import HandOver, Result
 from compiler_gym.tools.tune.llvm.flags import FOLDING, PROGRAM, SMALL
 from compiler_gym.tools.tune.llvm.linker import Linker
 from compiler_gym.tools.tune.llvm.llvm_tuner import LlvmTuner
@@ -34,10 +39,11 @@ from compiler_gym.tools.tune.llvm.plugin import (
     explain_problem,
     find_plugin,
     plugin_hash,
+    without_plugin,
 )
 from compiler_gym.tools.tune.llvm.program import LlvmMaker, make_whole
 from tests.native.driver.trees import DRIVER, Tree
-from tests.tools.tune.llvm.conftest import needs_lld
+from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
 pytestmark = needs_lld
 FILE = "compiler_gym_size.so"
@@ -202,10 +208,11 @@ def test_a_build_and_its_script_load_it(
     made = LlvmTuner().build(binary, plan, tmp_path / "with", jobs=1)
     assert read_code(made) != plain
     out = tmp_path / "script"
-    script = f'set -eu\nROOT="{binary.root}"\nOUT="{out}"\n{checked(plan).write_script(binary)}'
-    out.mkdir()
+    variables = f'PLAIN=\nROOT="{binary.root}"\nOUT="{out}"\nHERE="{out}"'
+    script = f"set -eu\n{variables}\n{checked(plan).write_script(binary)}"
+    LlvmTuner().write_companions(plan, out)
     (out / "other place.so").write_bytes(find_plugin().read_bytes())  # pyright: ignore[reportOptionalMemberAccess]
-    for setting in (str(find_plugin()), str(out / "other place.so")):
+    for setting in ("", str(out / "other place.so")):
         monkeypatch.setenv(PLUGIN_VARIABLE, setting)
         ran = subprocess.run(["sh", "-c", script], check=True, capture_output=True, text=True)
         assert ran.stderr == ""
@@ -213,9 +220,52 @@ def test_a_build_and_its_script_load_it(
     monkeypatch.setenv(PLUGIN_VARIABLE, "/no-such.so")
     ran = subprocess.run(["sh", "-c", script], check=False, capture_output=True, text=True)
     assert ran.returncode == 1
-    assert f"needs the plug-in {PLUGIN}, but there is no /no-such.so" in ran.stderr
+    assert "needs /no-such.so: copy the folder plugin too, or use --plain" in ran.stderr
     with pytest.raises(PlanError, match="which cannot be loaded: /no-such"):
         LlvmTuner().build(binary, plan, tmp_path / "none", jobs=1)
+
+
+@needs_plugin
+@pytest.mark.parametrize("method", [SMALL, PROGRAM])
+def test_a_script_needs_no_other_file_of_this_library(
+    binary: Binary, tmp_path: Path, method: str
+) -> None:
+    tuner, made = LlvmTuner(), tmp_path / "made"
+    plan = _plan(binary, method, PLUGIN)
+    path = tuner.build(binary, plan, made, jobs=1)
+    plain = tuner.build(binary, without_plugin(plan), tmp_path / "plain", jobs=1)
+    request = Request(("sh", "-ec", BUILD), binary.root, tmp_path / "out")
+    found = Found(plan, path, {}, 0, 1)
+    HandOver(request, tuner, lambda text: None).write([Result(found, binary, {})])
+    assert {"LICENSE", "plugin.cpp", "inputs.h", FILE} <= {
+        file.name for file in (request.output / "plugin").iterdir()
+    }
+    script = ["sh", str(request.output / "reproduce.sh")]
+    for words, expected in (([], path), (["--plain"], plain)):
+        again = tmp_path / f"again{''.join(words)}"
+        run_without_library([*script, *words, str(binary.root), str(again)])
+        assert (again / binary.name).read_bytes() == expected.read_bytes()
+    (request.output / "plugin" / FILE).unlink()
+    run_without_library([*script, "--plain", str(binary.root), str(tmp_path / "last")])
+    with pytest.raises(subprocess.CalledProcessError):
+        run_without_library([*script, str(binary.root), str(tmp_path / "last")])
+
+
+def run_without_library(words: Sequence[str]) -> None:
+    """Run a command where this library, its environment and its checkout are not installed."""
+    bubblewrap = shutil.which("bwrap")
+    hidden = {Path(sys.prefix), *(Path(folder) for folder in compiler_gym.__path__)}
+    hidden |= {parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists()}
+    options = [word for folder in sorted(map(str, hidden)) for word in ("--tmpfs", folder)]
+    box = [bubblewrap or "", "--dev-bind", "/", "/", *options, "--"]
+    probe = ["sh", "-c", f"! ls {Path(compiler_gym.__file__ or '')}"]
+    if (
+        bubblewrap is None
+        or subprocess.run([*box, *probe], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("needs bubblewrap, and permission to mount")
+    clean = {"PATH": "/usr/bin:/bin", "HOME": os.environ.get("HOME", "/")}
+    subprocess.run([*box, *words], check=True, env=clean, cwd="/")
 
 
 @needs_plugin

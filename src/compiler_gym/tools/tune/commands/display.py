@@ -81,7 +81,8 @@ class TuningDisplay(TuningWatcher):
         if not self._rows:  # there are no results to write yet
             self._interrupts.check()
         self._step, self._line = text, ""
-        self._print(text)
+        best = (f" ({self._best(row)})" for row in self._rows.values() if not row.is_done)
+        self._print(text + "".join(best))
 
     def builds(self, line: str) -> None:
         """Show the last line of the build."""
@@ -92,7 +93,8 @@ class TuningDisplay(TuningWatcher):
         """Show the sizes to beat."""
         for row in self._rows.values():
             row.is_done = True
-        self._rows[binary] = _Row(sizes)
+        best = [*sizes.values()][-1] if self._goal.counts_bytes else math.inf
+        self._rows[binary] = _Row(sizes, best=best)
         self._print(f"{binary}: bytes to beat{self._counted}")
         for name, size in sizes.items():
             self._print(f"  {size:>11,}  {name}")
@@ -101,7 +103,7 @@ class TuningDisplay(TuningWatcher):
         """Show the best so far."""
         row = self._rows.setdefault(binary, _Row({}))
         is_new, row.stage = stage != row.stage, stage
-        row.best, row.allowance = best.cost, allowance
+        row.best, row.allowance = min(row.best, best.cost), allowance
         now = time.monotonic()
         if is_new or now >= row.next_line:
             row.next_line = now + _LINE_EVERY
@@ -114,7 +116,7 @@ class TuningDisplay(TuningWatcher):
     def _best(self, row: _Row) -> str:
         if math.isinf(row.best):
             return "nothing measured yet"
-        text = f"best {self._goal.format_cost(row.best)}"
+        text = f"best so far {self._goal.format_cost(row.best)}"
         fair = list(row.rivals.values() or [0])[-1]
         if not fair or not self._goal.counts_bytes:
             return text
@@ -178,7 +180,7 @@ def _left(allowance: Allowance | None) -> str:
     if allowance is None:
         return ""
     if allowance.seconds is not None:
-        left = round(allowance.seconds_left)
+        left = round(allowance.seconds_to_end)
         return f"{left // 60}:{left % 60:02}" if left >= 60 else f"{left} s"
     return f"{allowance.compilations_left:,} tries"
 

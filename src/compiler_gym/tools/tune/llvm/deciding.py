@@ -15,6 +15,7 @@ from compiler_gym.envs.llvm.toolchain import CLEAR, join_pipelines, split_passes
 from compiler_gym.errors import PlanError
 from compiler_gym.session import CommandlineSpec
 from compiler_gym.tools.tune import BinaryPlan, State
+from compiler_gym.tools.tune.llvm.flags import POLICY_PASSES, SMALL
 
 SPACE = "PassesAndCodegen"
 """The action space that the search uses."""
@@ -22,6 +23,8 @@ DEFAULT_PASSES = "default<Oz>"
 """The pipeline for plans without passes."""
 BASE = "-Oz"
 """The action for `DEFAULT_PASSES`."""
+POLICY = "policy"
+"""The action for `POLICY_PASSES`, which run in the linker, after those of the compiler."""
 FLAG, LINKER, PLUG_IN = "flag ", "linker ", "plugin "
 UNSAFE = frozenset({"enable-ipra"})
 """Options with which LLVM miscompiles some programs; use them only if tests check the result.
@@ -103,11 +106,15 @@ def without_outliner(state: State) -> State:
 def make_plan(state: State, plan: BinaryPlan) -> BinaryPlan:
     """Return `plan` with the decisions of `state`."""
     passes, options = split(state)
-    # An empty list of passes means the default, so use a pass that does nothing.
-    pipeline = join_pipelines(items()[name] for name in passes) or CLEAR
+    if passes == (POLICY,):
+        plan = replace(plan, method=SMALL, scope="", passes=POLICY_PASSES)
+    else:
+        # An empty list of passes means the default, so use a pass that does nothing.
+        pipeline = join_pipelines(items()[name] for name in passes) or CLEAR
+        plan = replace(plan, passes="" if pipeline == DEFAULT_PASSES else pipeline)
+        options = {name: value for name, value in options.items() if f"{name}={value}" not in LATE}
     return replace(
         plan,
-        passes="" if pipeline == DEFAULT_PASSES else pipeline,
         options=options,
         flags=tuple(flag.removeprefix(FLAG) for flag in _list_actions(state, FLAG)),
         linker=tuple(flag.removeprefix(LINKER) for flag in _list_actions(state, LINKER)),
@@ -117,15 +124,14 @@ def make_plan(state: State, plan: BinaryPlan) -> BinaryPlan:
 
 def make_state(plan: BinaryPlan) -> State:
     """Return the state of `plan`; raise `PlanError` for a pass that is not an action."""
-    names = {text: name for name, text in items().items()}
-    steps = split_passes(plan.passes or DEFAULT_PASSES)
-    if plan.passes == CLEAR:
-        steps = []
+    names = {text: name for name, text in items().items()} | {POLICY_PASSES: POLICY}
+    whole = {"": [DEFAULT_PASSES], CLEAR: [], POLICY_PASSES: [POLICY_PASSES]}
+    steps = whole[plan.passes] if plan.passes in whole else split_passes(plan.passes)
     for step in steps:
         if step not in names:
             raise PlanError(f"the plan of {plan.name} has {step!r}, which is not an action")
     options = (f"{name}={value}" for name, value in plan.options.items())
-    options = (option for option in options if option not in LATE)
+    options = (option for option in options if plan.passes == POLICY_PASSES or option not in LATE)
     flags = (f"{FLAG}{flag}" for flag in plan.flags)
     linker = (f"{LINKER}{word}" for word in plan.linker)
     plugin = (f"{PLUG_IN}{name}" for name in plan.plugin)

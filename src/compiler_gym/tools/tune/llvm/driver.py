@@ -8,7 +8,7 @@ rustc makes small programs with its own linker, or with ours.
 import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from compiler_gym import _llvm
@@ -16,7 +16,7 @@ from compiler_gym.envs.llvm.programs import record as record
 from compiler_gym.envs.llvm.toolchain import clang_command, name_package, tool_name
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.files import scratch_directory
-from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES, PACKED, SMALL
+from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES, PACKED, POLICY_PASSES, SMALL
 from compiler_gym.tools.tune.llvm.linker import link_time_flags
 from compiler_gym.tools.tune.llvm.plugin import (
     describe_loading,
@@ -36,14 +36,8 @@ _FAT = ("-ffat-lto-objects", "-fno-addrsig")
 about one in objects made with ``ld -r``; link-time optimisation makes its own."""
 _FRONT = ("-z", "nostart-stop-gc")
 """Makes lld keep sections referenced as ``__start_NAME``, as GNU ld does."""
-_PASSES = (
-    "--lto-newpm-passes=globalopt,cgscc(inline,function(sroa,early-cse<memssa>,simplifycfg,"
-    "instcombine<no-verify-fixpoint>)),lto<Oz>,function(loop(loop-rotate,indvars,loop-deletion),"
-    "jump-threading,correlated-propagation,simplifycfg,instcombine<no-verify-fixpoint>)",
-    "--lto-newpm-passes=default<Oz>",
-)
-"""The linker's passes for objects of clang, and for those of rustc. They save 0.1 to
-0.3 % of loaded bytes over ``lto<Oz>``, for 3 % of the link's processor time."""
+_PASSES = (f"--lto-newpm-passes={POLICY_PASSES}", "--lto-newpm-passes=default<Oz>")
+"""The linker's passes for objects of clang, and for those of rustc."""
 PROFILE = {
     "opt-level": '"z"',
     "lto": '"fat"',
@@ -76,7 +70,7 @@ def describe_plan(plan: BinaryPlan, *, is_packed: bool) -> list[list[str]]:
     flags = [flag for flag in plan.flags if not plan.plugin or flag not in (FRAMES, LEAVES)]
     compile_words = [*link_time_flags(BinaryPlan(plan.name, SMALL)), *_FAT, *flags]
     options = [f"{name}={value}" for name, value in plan.options.items()]
-    loading = describe_loading(plan, has_frames=FRAMES in plan.flags) if not problem else []
+    loading = describe_loading(replace(plan, passes=POLICY_PASSES)) if not problem else []
     packing = ["pack"] if is_packed or PACKED in plan.linker else []
     front = [*_FRONT, *_linker_words(plan.linker)]
     return [

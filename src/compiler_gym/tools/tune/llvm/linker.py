@@ -29,8 +29,13 @@ from compiler_gym.tools.tune.builds import (
     name_objects,
 )
 from compiler_gym.tools.tune.builds import run_command as run
-from compiler_gym.tools.tune.llvm.flags import FAST
-from compiler_gym.tools.tune.llvm.plugin import LinkCommand, load_words, plugin_environment
+from compiler_gym.tools.tune.llvm.flags import FAST, FRAMED, POLICY_PASSES
+from compiler_gym.tools.tune.llvm.plugin import (
+    LinkCommand,
+    adds_frames,
+    load_words,
+    plugin_environment,
+)
 
 _LLD = ("-fuse-ld=lld", "-Wl,-z,nostart-stop-gc")
 """Selects lld, and makes it keep sections referenced as ``__start_NAME``, as GNU ld does."""
@@ -57,6 +62,7 @@ class Linker:
     folder: Path
     jobs: int = 1
     _locks: dict[str, Lock] = field(default_factory=dict[str, Lock])
+    _objects: dict[str, Mapping[Unit, Path]] = field(default_factory=dict[str, Mapping[Unit, Path]])
 
     def keep_file(self, name: str, make: Callable[[Path], object]) -> Path:
         """Return the file `name`; if it is missing, `make` writes it, once across all threads."""
@@ -94,6 +100,14 @@ class Linker:
             list(pool.map(compile_one, objects.keys(), objects.values()))
         return objects
 
+    def compile_once(self, flags: Sequence[str]) -> Mapping[Unit, Path]:
+        """Return the objects with `flags`, which are compiled once, also for several threads."""
+        name = f"objects-{hashlib.sha256(repr([*flags]).encode()).hexdigest()[:12]}"
+        with self._locks.setdefault(name, Lock()):
+            if name not in self._objects:
+                self._objects[name] = self.compile(name, flags)
+        return self._objects[name]
+
     def link(
         self,
         name: str,
@@ -109,6 +123,17 @@ class Linker:
         for step in exchange.steps:
             step.run()
         return self._link(name, exchange, flags, environment)
+
+    def link_plan(self, name: str, plan: BinaryPlan, *settings: str) -> Path:
+        """Return the stripped file that `plan` produces with link-time optimisation.
+
+        `settings` are more settings of the plug-in. Objects are compiled again only for other
+        flags. Raises `ProjectError` if the build fails.
+        """
+        flags = link_time_flags(plan)
+        words = [*flags, *late_flags(plan)]
+        objects = self.compile_once(flags)
+        return self.link(name, objects, words, plugin_environment(plan, *settings))
 
     def exchange(self, name: str, objects: Mapping[Unit, Path]) -> Exchange:
         """Return the files that `link` links instead of those of the build."""
@@ -166,8 +191,10 @@ def link_time_flags(plan: BinaryPlan) -> list[str]:
     """Return the flags for compiling and linking with a plan that uses link-time optimisation."""
     level = "-O3" if plan.method == FAST else "-Oz"
     # The plan's own passes must see the whole program as the front end produces it.
-    front_end = ["-Xclang", "-disable-llvm-passes"] if plan.passes else []
-    return [level, "-flto", *front_end, *profile_flags(plan.profile), *plan.flags]
+    is_unoptimised = plan.passes not in ("", POLICY_PASSES)
+    front_end = ["-Xclang", "-disable-llvm-passes"] if is_unoptimised else []
+    flags = [flag for flag in plan.flags if not adds_frames(plan) or flag not in FRAMED]
+    return [level, "-flto", *front_end, *profile_flags(plan.profile), *flags]
 
 
 def profile_flags(profile: str) -> list[str]:
@@ -182,9 +209,15 @@ def late_flags(plan: BinaryPlan) -> list[str]:
 
     It also needs the variables of `plugin_environment`.
     """
-    passes = [f"-Wl,--lto-newpm-passes={plan.passes}"] if plan.passes else []
+    pipeline = f"--lto-newpm-passes={plan.passes}"
+    passes = ["-Xlinker", pipeline] if "," in pipeline else [f"-Wl,{pipeline}"]
     options = [f"-Wl,-mllvm,-{name}={value}" for name, value in plan.options.items()]
-    return [*passes, *options, *plan.linker, *load_words(plan, "-Wl,--load-pass-plugin=")]
+    return [
+        *(passes if plan.passes else ()),
+        *options,
+        *plan.linker,
+        *load_words(plan, "-Wl,--load-pass-plugin="),
+    ]
 
 
 def plain_words(plan: BinaryPlan) -> list[str]:

@@ -2,6 +2,7 @@
 """Tune a binary with LLVM: build rivals with clang and lld, search, and build plans."""
 
 import hashlib
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from compiler_gym.tools.tune import (
     Meaning,
     SizeSearch,
     State,
+    Tried,
     TuningSubject,
     list_sources,
     recipe_for,
@@ -51,7 +53,7 @@ from compiler_gym.tools.tune.llvm.meanings import meaning
 from compiler_gym.tools.tune.llvm.plans import SmallPlan, checked, link_all, require_tried
 from compiler_gym.tools.tune.llvm.plugin import PLUGIN, plugin_hash
 from compiler_gym.tools.tune.llvm.program import LlvmMaker, Whole, make_whole
-from compiler_gym.tools.tune.llvm.size import SizeDecisions, list_known_plans
+from compiler_gym.tools.tune.llvm.size import SizeDecisions, is_dispensable, list_known_plans
 from compiler_gym.tools.tune.llvm.slowdown import Slowdown
 from compiler_gym.tools.tune.llvm.speed import FAIR_FAST, ProfileTrial
 
@@ -82,8 +84,6 @@ class LlvmTuner:
         require_honoured(subject.binary, list_refused_flags)
         binary, is_by_size = subject.binary, subject.goal.counts_bytes
         linker = Linker(binary, subject.folder, subject.jobs)
-        if not is_by_size:
-            subject.allowance.begin()
         level, fair = ("Oz", FAIR) if is_by_size else ("O3", FAIR_FAST)
         objects = linker.compile(f"{level}-o", [f"-{level}"])
         rivals = _build_rivals(linker, f"-{level}", objects, fair)
@@ -110,8 +110,8 @@ class LlvmTuner:
         checked(plan)
 
     def steps(self, plan: BinaryPlan) -> tuple[str, ...]:
-        """Return the passes of `plan`, in the syntax of `opt`."""
-        return tuple(split_passes(plan.passes))
+        """Return the passes of `plan`, in the syntax of `opt`; none if the linker runs them."""
+        return tuple(split_passes(plan.passes)) if plan.method == PROGRAM else ()
 
     def with_steps(self, plan: BinaryPlan, steps: Sequence[str]) -> BinaryPlan:
         """Return `plan` with the passes `steps`; without any, use a pass that does nothing."""
@@ -133,6 +133,10 @@ class LlvmTuner:
         """Return a shell script that builds the same bytes with LLVM's own tools."""
         return checked(plan).write_script(binary)
 
+    def write_companions(self, plan: BinaryPlan, folder: Path) -> None:
+        """Write the size plug-in with its source and its licence, if `plan` loads it."""
+        checked(plan).write_companions(folder)
+
 
 @dataclass(frozen=True, slots=True)
 class SizeTuning:
@@ -140,7 +144,6 @@ class SizeTuning:
 
     linker: Linker
     subject: TuningSubject
-    whole: Whole
     rivals: Mapping[str, Path]
     """The builds to compare with, the fair rival last."""
     baseline: Build
@@ -150,48 +153,62 @@ class SizeTuning:
 
     @classmethod
     def of(cls, linker: Linker, subject: TuningSubject, rivals: Mapping[str, Path]) -> "SizeTuning":
-        """Read the program, and build the known plans."""
-        binary = subject.binary
+        """Build the known plans, as many of the dispensable ones as there is time for."""
+        binary, allowance = subject.binary, subject.allowance
         for unit in binary.units:
             if unit.path.suffix == ".bc":
                 _mark_for_size(unit.path)
-        whole = make_whole(binary, rivals["clang -Oz"], jobs=subject.jobs)
-        sources = list_sources(binary, whole.units)
+        sources = list_sources(binary, binary.units)
         words = [word.removeprefix(LINKER) for word in _list_layout(subject)]
         plans = list_known_plans(binary.name, sources, words, compiler=_llvm_version())
         baseline = Build(
             BinaryPlan(binary.name, SMALL, linker=FOLDING, sources=sources), rivals[FAIR]
         )
-        known = link_all(linker, plans)
-        return cls(linker, subject, whole, _with_packed(rivals, known), baseline, known)
+        began = time.monotonic()
+        best, known = Tried((), float(subject.measure.of(baseline.path))), list[Build]()
+        for build in link_all(
+            linker, plans, lambda plan: not (is_dispensable(plan) and allowance.is_late)
+        ):
+            known.append(build)
+            best = Tried((), min(best.cost, float(subject.measure.of(build.path))))
+            subject.watch("known plans", best)
+        # The search ends with a build that is in progress, and one of its result.
+        allowance.reserved += 2 * (time.monotonic() - began) / max(len(known), 1)
+        return cls(linker, subject, _with_packed(rivals, known), baseline, known)
 
     def run(self) -> Found:
-        """Return the smallest build that is fast enough."""
-        decisions = self._decisions()
-        search = self._search(decisions)
-        tuned_plan = decisions.plan(search.run().actions)
-        tuned = Build(tuned_plan, decisions.maker.of(tuned_plan).make("tuned"))
-        known = self.known if self.subject.max_slowdown is None else ()
-        smallest = min((self.baseline, *known, tuned), key=self._size)
-        chosen, speed, notes = self._limit_slowdown(smallest)
+        """Return the smallest build that is fast enough, without a search if there is no time."""
+        subject, is_limited = self.subject, self.subject.max_slowdown is not None
+        builds, search = [self.baseline, *(() if is_limited else self.known)], None
+        if is_limited or not subject.allowance.is_late:
+            binary, reference = subject.binary, self.rivals["clang -Oz"]
+            whole = make_whole(binary, reference, jobs=subject.jobs)
+            decisions = self._decisions(whole)
+            search = self._search(decisions, min(map(self._size, builds)))
+            tuned = decisions.plan(search.run().actions)
+            builds.append(Build(tuned, decisions.maker.of(tuned).make("tuned")))
+            smallest, speed, notes = self._limit_slowdown(min(builds, key=self._size), whole)
+        else:
+            smallest, speed, notes = min(builds, key=self._size), {}, ()
+        is_searched = search is not None and smallest is builds[-1]
         return Found(
-            chosen.plan,
-            chosen.path,
+            smallest.plan,
+            smallest.path,
             self.rivals,
-            search.first,
-            self.subject.allowance.used,
+            0 if search is None else search.first,
+            subject.allowance.used,
             speed=speed,
             notes=notes,
-            gains=search.gains if chosen.plan == tuned.plan else {},
+            gains=search.gains if search is not None and is_searched else {},
             rival_plan=self.baseline.plan,
         )
 
     def _size(self, build: Build) -> int:
         return self.subject.measure.of(build.path)
 
-    def _decisions(self) -> SizeDecisions:
-        subject, whole = self.subject, self.whole
-        sources = self.baseline.plan.sources
+    def _decisions(self, whole: Whole) -> SizeDecisions:
+        subject = self.subject
+        sources = list_sources(subject.binary, whole.units)
         bare = BinaryPlan(subject.binary.name, PROGRAM, scope=_find_scope(whole), sources=sources)
         start = min(self.known, key=self._size, default=Build(bare, Path())).plan
         return SizeDecisions(
@@ -205,22 +222,30 @@ class SizeTuning:
             seed=subject.seed,
         )
 
-    def _search(self, decisions: SizeDecisions) -> SizeSearch:
+    def _search(self, decisions: SizeDecisions, known: int) -> SizeSearch:
+        """Return the search, which reports the better of its best and `known` bytes."""
         subject, name = self.subject, self.subject.binary.name
-        key = f"{subject.goal} {subject.measure} {self.whole.benchmark().uri} {plugin_hash()}"
+        uri = decisions.maker.whole.benchmark().uri
+        key = f"{subject.goal} {subject.measure} {uri} {plugin_hash()}"
         journal = Journal(
             subject.folder / JOURNAL,
             hashlib.sha256(key.rstrip().encode()).hexdigest(),
             require_possible=lambda actions: require_tried(name, actions),
         )
-        return SizeSearch(decisions, subject.allowance, journal, subject.watch, subject.jobs)
 
-    def _limit_slowdown(self, build: Build) -> tuple[Build, dict[str, float], tuple[str, ...]]:
+        def watch(stage: str, best: Tried) -> None:
+            subject.watch(stage, min(best, Tried((), known), key=lambda tried: tried.cost))
+
+        return SizeSearch(decisions, subject.allowance, journal, watch, subject.jobs)
+
+    def _limit_slowdown(
+        self, build: Build, whole: Whole
+    ) -> tuple[Build, dict[str, float], tuple[str, ...]]:
         """Return the part of `build` that is fast enough, with its speed and notes."""
         subject, fair = self.subject, self.baseline
         if subject.max_slowdown is None or build.path == fair.path:
             return build, {}, ()
-        limit = Slowdown(self.linker, subject.run, self.whole, fair.path, subject.max_slowdown)
+        limit = Slowdown(self.linker, subject.run, whole, fair.path, subject.max_slowdown)
         result = limit.within(build)
         if result is None or self._size(result) >= self._size(fair):
             return fair, {}, (*limit.notes, "kept the fair rival")
@@ -257,12 +282,11 @@ def _list_layout(subject: TuningSubject) -> list[str]:
 def _list_starts(subject: TuningSubject, best: BinaryPlan) -> list[State]:
     """Return the states to start from: the plan of an older version, the `best` known plan, and the
     recipe.
-
-    Options that only the linker accepts are omitted.
     """
     recipe = recipe_for(Goal.SIZE, _llvm_version())
-    plans = [subject.start, best, None if recipe is None else recipe.plan]
-    return list(dict.fromkeys(make_state(plan) for plan in plans if plan is not None))
+    known = [best, *([] if recipe is None else [recipe.plan_for(subject.binary.name)])]
+    older = [subject.start] if subject.start is not None and subject.start not in known else []
+    return list(dict.fromkeys(map(make_state, [*older, *known])))
 
 
 def _with_packed(rivals: Mapping[str, Path], known: Sequence[Build]) -> dict[str, Path]:
@@ -291,7 +315,7 @@ def _build_rivals(
 ) -> dict[str, Path]:
     """Build with the project's own flags and with clang at `level`; the last is named `fair`."""
     name = level.removeprefix("-")
-    objects = linker.compile(f"{name}-flto-o", [level, "-flto"])
+    objects = linker.compile_once([level, "-flto"])
     links = {
         f"clang {level}": (name, plain_objects, ()),
         f"clang {level} -flto": (f"{name}-flto", objects, (level, "-flto")),

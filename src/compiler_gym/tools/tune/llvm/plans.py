@@ -10,8 +10,8 @@ the same bytes as the build that was measured.
 import contextlib
 import hashlib
 import re
-import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,7 +19,13 @@ from itertools import filterfalse
 from pathlib import Path
 
 from compiler_gym.envs.llvm.actions import codegen_options
-from compiler_gym.envs.llvm.toolchain import CLEAR, join_pipelines, split_pipeline, tool_name
+from compiler_gym.envs.llvm.toolchain import (
+    CLEAR,
+    join_pipelines,
+    name_package,
+    split_pipeline,
+    tool_name,
+)
 from compiler_gym.errors import PlanError, ProjectError
 from compiler_gym.tools.tune import BinaryPlan, Build, require_among, require_nothing_in
 from compiler_gym.tools.tune.builds import (
@@ -37,18 +43,18 @@ from compiler_gym.tools.tune.llvm.deciding import (
     LATE,
     LINKER,
     PLUG_IN,
+    POLICY,
     SAVINGS,
     items,
 )
 from compiler_gym.tools.tune.llvm.flags import (
     FAST,
     FOLDING,
-    FRAMES,
     FRONT_END_FLAGS,
     LAYOUT,
-    LEAVES,
     LLD_LAYOUT,
     NO_UNWINDING,
+    POLICY_PASSES,
     PROGRAM,
     SMALL,
 )
@@ -62,12 +68,15 @@ from compiler_gym.tools.tune.llvm.linker import (
 )
 from compiler_gym.tools.tune.llvm.plugin import (
     PLUGIN,
+    PLUGIN_FILE,
     PLUGIN_VARIABLE,
     LinkCommand,
     disables_rule,
     find_plugin,
+    find_plugin_source,
     plugin_environment,
     plugin_hash,
+    without_plugin,
 )
 from compiler_gym.tools.tune.llvm.program import FRONT_END, LlvmMaker, code_command, make_whole
 
@@ -82,13 +91,20 @@ _OUT = Path("/@OUT@")
 """Placeholder for the output folder until all arguments are quoted."""
 _HERE = "/@HERE@"
 """Placeholder for the script's folder."""
+_TOOLS = tuple(map(tool_name, ("clang", "llvm-link", "llvm-ar", "opt")))
+_PACKAGES = " ".join(map(name_package, ("clang", "ld.lld", "opt")))
 _NEEDS = """\
-# This needs the plug-in {plugin} of compiler-gym; {variable} gives another place.
-: "${{{variable}:={path}}}"
+for tool in {tools}; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "needs $tool: apt install {packages}" >&2
+    exit 1
+  fi
+done"""
+_LOADS = """\
+: "${{{variable}:=$HERE/plugin/{file}}}"
 unset COMPILER_GYM_SIZE
 if ! [ -f "${variable}" ]; then
-  echo "needs the plug-in {plugin}, but there is no ${variable}:" \\
-    "install compiler-gym, and set {variable} to its compiler_gym_size.so" >&2
+  echo "needs ${variable}: copy the folder plugin too, or use --plain" >&2
   exit 1
 fi
 if [ "$(sha256sum < "${variable}")" != "{hash}  -" ]; then
@@ -122,21 +138,34 @@ class LlvmPlan:
         )
 
     def write_script(self, binary: Binary) -> str:
-        """Return shell commands that build `binary`, using the variables ROOT, OUT and HERE."""
-        target = _OUT / binary.name
-        lines = [shell_comment(binary.name), *self._require_plugin()]
-        lines.append(_shell(["mkdir", "-p", str(target.parent)], binary))
-        lines += self.list_commands(binary)
-        return "\n".join([*lines, _shell(["printf", "%s\\n", str(target)], binary), ""])
+        """Return shell commands that build `binary`, using the variables ROOT, OUT and HERE.
 
-    def _require_plugin(self) -> list[str]:
-        """Return lines that find the plug-in, if the plan needs it, or end with a message."""
-        if PLUGIN not in self.plan.plugin:
-            return []
-        path = shlex.quote(str(find_plugin()))
-        return [
-            _NEEDS.format(variable=PLUGIN_VARIABLE, plugin=PLUGIN, hash=plugin_hash(), path=path)
+        If PLAIN is set, they do not load the plug-in.
+        """
+        target = _OUT / binary.name
+        commands = "\n".join(self.list_commands(binary))
+        if PLUGIN in self.plan.plugin:
+            loading = _LOADS.format(variable=PLUGIN_VARIABLE, file=PLUGIN_FILE, hash=plugin_hash())
+            plain = replace(self, plan=without_plugin(self.plan)).list_commands(binary)
+            commands = "\n".join(
+                ['if [ -z "$PLAIN" ]; then', loading, commands, "else", *plain, "fi"]
+            )
+        tools = [tool for tool in _TOOLS if re.search(rf"(?<![\w/-]){tool} ", commands)]
+        lines = [
+            shell_comment(binary.name),
+            _NEEDS.format(tools=" ".join(tools), packages=_PACKAGES),
+            _shell(["mkdir", "-p", str(target.parent)], binary),
+            commands,
+            _shell(["printf", "%s\\n", str(target)], binary),
+            "",
         ]
+        return "\n".join(lines)
+
+    def write_companions(self, folder: Path) -> None:
+        """Write the plug-in, its source and its licence to `folder`, if the plan needs them."""
+        if PLUGIN in self.plan.plugin and (plugin := find_plugin()) is not None:
+            shutil.copytree(find_plugin_source(), folder / "plugin", dirs_exist_ok=True)
+            shutil.copy(plugin, folder / "plugin" / PLUGIN_FILE)
 
 
 class LinkTimePlan(LlvmPlan):
@@ -159,10 +188,9 @@ class LinkTimePlan(LlvmPlan):
                 f"{profile} is missing, but {self.plan.name} is built with it; keep the folder "
                 "'profiles' next to the plan"
             )
-        flags = link_time_flags(self.plan)
-        words = [*flags, *late_flags(self.plan)]
-        objects = linker.compile(f"fast-{_short(flags)}-o", flags)
-        return linker.link(f"fast-{_short(words)}", objects, words, plugin_environment(self.plan))
+        parts = [self.plan.profile, self.plan.passes, *self.plan.decisions()]
+        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        return linker.link_plan(f"linked-{digest[:12]}", self.plan)
 
     def list_commands(self, binary: Binary) -> Iterator[str]:
         """Yield the commands of the build."""
@@ -192,8 +220,9 @@ class SmallPlan(LinkTimePlan):
         """Allow the default passes, options of the code generator, and flags for the layout."""
         plan = self.plan
         require_nothing_in(plan, "scope", "profile")
-        require_among(plan, "flag", plan.flags, (FRAMES, LEAVES))
-        require_among(plan, "pass", [plan.passes] if plan.passes else (), (DEFAULT_PASSES,))
+        require_among(plan, "flag", plan.flags, _FLAGS)
+        passes = ("", DEFAULT_PASSES, POLICY_PASSES)
+        require_among(plan, "pass", [plan.passes], passes)
         _require_options(plan, LATE)
         require_among(plan, "linker option", plan.linker, _LINKER)
 
@@ -276,27 +305,21 @@ def checked(plan: BinaryPlan) -> LlvmPlan:
     return kind
 
 
-def link_all(linker: Linker, plans: Sequence[BinaryPlan]) -> list[Build]:
-    """Return the builds of those plans with link-time optimisation that link.
+def link_all(
+    linker: Linker, plans: Sequence[BinaryPlan], is_wanted: Callable[[BinaryPlan], bool]
+) -> Iterator[Build]:
+    """Yield the builds of those plans with link-time optimisation that link, in order.
 
-    Plans with the same compiler flags share their objects.
+    Before each, `is_wanted` decides whether it is linked.
     """
-    objects: dict[str, Mapping[Unit, Path]] = {}
-    for flags in map(link_time_flags, plans):
-        if _short(flags) not in objects:
-            with contextlib.suppress(ProjectError):
-                objects[_short(flags)] = linker.compile(f"known-{_short(flags)}-o", flags)
 
     def link(plan: BinaryPlan) -> Build | None:
-        flags = link_time_flags(plan)
-        words = [*flags, *late_flags(plan)]
-        with contextlib.suppress(ProjectError, KeyError):
-            made, name = objects[_short(flags)], f"known-{_short(words)}"
-            return Build(plan, linker.link(name, made, words, plugin_environment(plan)))
+        with contextlib.suppress(ProjectError):
+            return Build(plan, LinkTimePlan(plan).link(linker)) if is_wanted(plan) else None
         return None
 
     with ThreadPoolExecutor(linker.jobs) as pool:
-        return [build for build in pool.map(link, plans) if build is not None]
+        yield from filter(None, pool.map(link, plans))
 
 
 def require_tried(name: str, actions: tuple[str, ...]) -> None:
@@ -313,7 +336,7 @@ def _require_options(plan: BinaryPlan, late: Collection[str] = ()) -> None:
 @cache
 def _names() -> frozenset[str]:
     extra = (*(f"{FLAG}{flag}" for flag in _FLAGS), *(f"{LINKER}{word}" for word in _LINKER))
-    return frozenset((*items(), *SAVINGS, *extra, f"{PLUG_IN}{PLUGIN}"))
+    return frozenset((*items(), POLICY, *SAVINGS, *LATE, *extra, f"{PLUG_IN}{PLUGIN}"))
 
 
 @cache
@@ -330,10 +353,6 @@ def _options() -> frozenset[str]:
         for value in option.values
         if value != codegen_options.DEFAULT
     ) | frozenset(SAVINGS)
-
-
-def _short(arguments: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(arguments).encode()).hexdigest()[:12]
 
 
 def _list_links(

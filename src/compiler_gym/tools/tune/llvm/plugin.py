@@ -21,13 +21,14 @@ from compiler_gym.errors import BenchmarkInitError, PlanError
 from compiler_gym.files import hash_file
 from compiler_gym.registration import ExternalTool
 from compiler_gym.tools.tune.builds import run_command
+from compiler_gym.tools.tune.llvm.flags import FRAMED, POLICY_PASSES
 from compiler_gym.tools.tune.plan import BinaryPlan
 
 PLUGIN = "compiler_gym_size 1"
 """The name and the version of the plug-in, as plans write them."""
 PLUGIN_VARIABLE = "COMPILER_GYM_SIZE_PLUGIN"
 """The environment variable that selects another file."""
-_FILE = "compiler_gym_size.so"
+PLUGIN_FILE = "compiler_gym_size.so"
 _LIBRARY = f"libLLVM.so.{MAJOR}.1"
 _MACHINE = "x86_64"
 SETTINGS = "COMPILER_GYM_SIZE"
@@ -61,8 +62,20 @@ def find_plugin() -> Path | None:
     if setting := os.environ.get(PLUGIN_VARIABLE):
         return Path(setting).absolute()
     # Search next to the native modules: in a checkout, they are not in the source folder.
-    paths = (Path(folder) / _FILE for folder in compiler_gym.__path__)
+    paths = (Path(folder) / PLUGIN_FILE for folder in compiler_gym.__path__)
     return next((path for path in paths if path.is_file()), None)
+
+
+def find_plugin_source() -> Path:
+    """Return the folder of the plug-in's source and its licence, which an installation has.
+
+    Raises `PlanError` if they are missing.
+    """
+    folders = (Path(folder) / "linker" for folder in compiler_gym.__path__)
+    found = next((folder for folder in folders if (folder / "LICENSE").is_file()), None)
+    if found is None:
+        raise PlanError("the source of the size plug-in is missing: install this library again")
+    return found
 
 
 def explain_problem() -> str:
@@ -81,13 +94,13 @@ def external_tools() -> list[ExternalTool]:
         problem = str(error)
     _, version = PLUGIN.split()
     enables = "tune and `cc --policy size`: smaller code"
-    return [ExternalTool(_FILE, enables, "", str(path), version, problem)]
+    return [ExternalTool(PLUGIN_FILE, enables, "", str(path), version, problem)]
 
 
 @cache
 def _explain(plugin: Path | None, clang: str) -> str:
     if plugin is None:
-        return f"{_FILE} is not part of this installation"
+        return f"{PLUGIN_FILE} is not part of this installation"
     if not plugin.is_file():
         return f"{plugin} does not exist; see {PLUGIN_VARIABLE}"
     if platform.machine() != _MACHINE:
@@ -140,23 +153,23 @@ def load_words(plan: BinaryPlan, option: str) -> list[str]:
     return [f"{option}{find_plugin()}"]
 
 
-def plugin_environment(plan: BinaryPlan) -> dict[str, str]:
-    """Return the variable that disables the rules of the plug-in that `plan` lists, if any."""
+def adds_frames(plan: BinaryPlan) -> bool:
+    """Return whether the plug-in adds the frame pointers of `plan`, as for `--policy size`."""
+    is_policy = plan.passes == POLICY_PASSES and PLUGIN in plan.plugin
+    return is_policy and set(FRAMED) <= {*plan.flags}
+
+
+def plugin_environment(plan: BinaryPlan, *settings: str) -> dict[str, str]:
+    """Return the variable with the plug-in's settings for `plan` and more, if there are any."""
     rules = [word.removeprefix("-") for word in plan.plugin if word != PLUGIN]
-    return {SETTINGS: f"rules=-{'+'.join(rules)}"} if rules else {}
+    parts = ["frames=non-leaf"] if adds_frames(plan) else []
+    parts += [*([f"rules=-{'+'.join(rules)}"] if rules else []), *settings]
+    return {SETTINGS: ",".join(parts)} if parts else {}
 
 
-def describe_loading(plan: BinaryPlan, *, has_frames: bool) -> list[str]:
-    """Return the plug-in's path and any settings for `plan`; empty if the plan does not use it.
-
-    With `has_frames`, the plug-in adds frame pointers to functions that call others.
-    """
-    if not plan.plugin:
-        return []
-    (path,) = load_words(plan, "")
-    parts = ["frames=non-leaf"] if has_frames else []
-    joined = ",".join((*parts, *plugin_environment(plan).values()))
-    return [path, joined] if joined else [path]
+def describe_loading(plan: BinaryPlan) -> list[str]:
+    """Return the plug-in's path and any settings for `plan`; empty if the plan does not use it."""
+    return [*load_words(plan, ""), *plugin_environment(plan).values()]
 
 
 def without_plugin(plan: BinaryPlan) -> BinaryPlan:

@@ -33,6 +33,7 @@ from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.builds import Binary, Unit, exchange_files
 from compiler_gym.tools.tune.builds import run_command as run
 from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES
+from compiler_gym.tools.tune.llvm.flags import SMALL
 from compiler_gym.tools.tune.llvm.linker import QUIET, Linker, compile_words, link_words
 from compiler_gym.tools.tune.llvm.plugin import (
     PLUGIN,
@@ -41,7 +42,7 @@ from compiler_gym.tools.tune.llvm.plugin import (
     plugin_environment,
     plugin_hash,
 )
-from compiler_gym.tools.tune.llvm.rewrites import run_and_list_rules
+from compiler_gym.tools.tune.llvm.rewrites import read_counts
 
 FRONT_END = ("-Oz", "-g0", "-fno-ident", "-Xclang", "-disable-llvm-passes", "-emit-llvm")
 """Flags that stop clang after the front end: unoptimised IR with the attributes of -Oz."""
@@ -252,6 +253,8 @@ class LlvmMaker:
 
     def make(self, name: str) -> Path:
         """Return the stripped binary; raise `ProjectError` or `PlanError` if the build fails."""
+        if self.plan.method == SMALL:
+            return self.linker.link_plan(name, self.plan)
         (self.linker.folder / name).mkdir(parents=True, exist_ok=True)
         return self.linker.link_one(name, self._object(), self.whole.units, self.plan.linker)
 
@@ -280,10 +283,17 @@ class LlvmMaker:
             return []
         maker = self.of(replace(self.plan, plugin=(PLUGIN,)))
         with scratch_directory("rules") as name:
-            command = code_command(
-                self.linker.binary, maker.plan, maker._keep_module(), Path(name, "program.o")
-            )
-            return run_and_list_rules(command, Path(name))
+            counts = Path(name, "counts")
+            maker._make_counted(Path(name), f"stats={counts}")
+            return list(read_counts(counts))
+
+    def _make_counted(self, folder: Path, *settings: str) -> None:
+        if self.plan.method == SMALL:
+            self.linker.link_plan(f"rules-{folder.name}", self.plan, *settings)
+            return
+        module, output = self._keep_module(), folder / "program.o"
+        command = code_command(self.linker.binary, self.plan, module, output, *settings)
+        command.run(self.linker.folder)
 
     def _object(self) -> Path:
         module = self._keep_module()
@@ -308,8 +318,13 @@ class LlvmMaker:
         return f"{_key([self._module, *options, *plugin])}.o"
 
 
-def code_command(binary: Binary, plan: BinaryPlan, module: Path, output: Path) -> LinkCommand:
-    """Return the command that compiles the optimised `module` to an object."""
+def code_command(
+    binary: Binary, plan: BinaryPlan, module: Path, output: Path, *settings: str
+) -> LinkCommand:
+    """Return the command that compiles the optimised `module` to an object.
+
+    `settings` are more settings of the plug-in.
+    """
     command = [*clang_command(), *QUIET, *machine_flags(binary), "-Oz", *SECTIONS]
     command += ["-Xclang", "-disable-llvm-passes"]
     for name, value in plan.options.items():
@@ -317,7 +332,7 @@ def code_command(binary: Binary, plan: BinaryPlan, module: Path, output: Path) -
             command += ["-mllvm", f"-{name}={value}"]
     command += load_words(plan, "-fpass-plugin=")
     words = (*command, "-x", "ir", "-c", str(module), "-o", str(output))
-    return LinkCommand(words, plugin_environment(plan))
+    return LinkCommand(words, plugin_environment(plan, *settings))
 
 
 def machine_flags(binary: Binary) -> list[str]:

@@ -8,21 +8,11 @@ from typing import Any
 from compiler_gym.errors import MinimizationError
 from compiler_gym.files import scratch_directory
 from compiler_gym.search import smallest_failing
-from compiler_gym.tools.tune.llvm.plugin import SETTINGS, LinkCommand
+from compiler_gym.tools.tune.llvm.plugin import SETTINGS
 from compiler_gym.tools.tune.runs import run_check
 
 _NO_LIMIT = 1 << 40
 _MOST_REWRITES = 1 << 20
-
-
-def run_and_list_rules(command: LinkCommand, folder: Path) -> list[str]:
-    """Run a command that loads the plug-in, and return the rules that changed code.
-
-    Raises `ProjectError` if the command fails. `folder` is for a file.
-    """
-    counts = folder / "counts"
-    LinkCommand(command.words, {SETTINGS: f"stats={counts}"}).run(folder)
-    return list(read_counts(counts))
 
 
 def read_counts(path: Path) -> dict[str, int]:

@@ -40,6 +40,7 @@ from compiler_gym.tools.tune.llvm.deciding import (
     FLAG,
     LINKER,
     PLUG_IN,
+    POLICY,
     SAVINGS,
     SPACE,
     choices,
@@ -51,14 +52,13 @@ from compiler_gym.tools.tune.llvm.deciding import (
     without,
     without_outliner,
 )
-from compiler_gym.tools.tune.llvm.flags import FOLDING, FRAMES, LEAVES, PACKED, SMALL
+from compiler_gym.tools.tune.llvm.flags import FOLDING, FRAMED, PACKED, POLICY_PASSES, SMALL
 from compiler_gym.tools.tune.llvm.plugin import PLUGIN, explain_problem
 from compiler_gym.tools.tune.llvm.program import LlvmMaker
 
 if TYPE_CHECKING:
     from compiler_gym.search import Improvement, SearchProgress
 
-_FRAMED = (FRAMES, LEAVES)
 _REWARD = "ObjectTextSizeBytes"
 _STEP_SECONDS = 120.0
 _SEQUENCES = 40
@@ -72,29 +72,40 @@ def list_known_plans(
 ) -> list[BinaryPlan]:
     """Return all known plans for the file `name`; `words` lists the layout flags it may use.
 
-    The first plan is the fair rival; if relocations may be packed, the second is the same with
-    packed relocations. Policies and recipes for another machine or `compiler` are skipped.
+    The first is the fair rival; if relocations may be packed, the second is the same with packed
+    relocations. Then come the exact plans of policies, and those that `is_dispensable`. Policies
+    and recipes for another machine or `compiler` are skipped.
     """
     plans: list[BinaryPlan] = []
+    packings = ((), (PACKED,)) if PACKED in words else ((),)
     for plan in _list_shipped(compiler):
-        base = replace(plan, name=name, sources=sources, flags=(), plugin=())
-        base = replace(base, linker=tuple(word for word in plan.linker if word != PACKED))
-        packed = ((), (PACKED,)) if PACKED in words else ((),)
         # The fair rival, which has no passes, is built without the plug-in.
-        has_plugin = bool(plan.passes) and not explain_problem()
-        kinds = [((), ()), (_FRAMED, ()), *([(_FRAMED, (PLUGIN,))] if has_plugin else ())]
-        for (flags, plugin), packing in product(kinds, packed):
-            linker = (*base.linker, *packing)
-            variant = replace(base, flags=flags, plugin=plugin, linker=linker)
-            if variant not in plans:
+        kinds = [(tuple[str, ...](), tuple[str, ...]())]
+        if plan.passes:
+            kinds.append((FRAMED, () if explain_problem() else (PLUGIN,)))
+        if plan.passes == POLICY_PASSES:
+            kinds = kinds[:1] if explain_problem() else kinds[1:]
+        for (flags, plugin), packing in product(kinds, packings):
+            linker = (*(word for word in plan.linker if word != PACKED), *packing)
+            variant = replace(plan, name=name, sources=sources, flags=flags, plugin=plugin)
+            if (variant := replace(variant, linker=linker)) not in plans:
                 plans.append(variant)
-    return plans
+    return sorted(plans, key=is_dispensable)
+
+
+def is_dispensable(plan: BinaryPlan) -> bool:
+    """Return whether a known plan is neither the fair rival nor that of a policy."""
+    return plan.passes not in ("", POLICY_PASSES)
 
 
 def _list_shipped(compiler: str) -> Iterator[BinaryPlan]:
     yield BinaryPlan("program", SMALL, linker=FOLDING)
-    shipped = [recipe for kind in Kind for recipe in list_shipped_recipes(kind)]
-    yield from (recipe.plan for recipe in shipped if recipe.fits(Goal.SIZE, compiler))
+    for kind in Kind:
+        for recipe in list_shipped_recipes(kind):
+            if recipe.fits(Goal.SIZE, compiler):
+                yield recipe.plan
+                if kind is Kind.POLICY:
+                    yield replace(recipe.plan, passes=POLICY_PASSES)
 
 
 @dataclass
@@ -171,7 +182,7 @@ class SizeDecisions:
         starts = [order_actions((*level, *folding)) for level in levels]
         # Large programs leave time for only a few tries, and outlining makes some files grow.
         for start in [order_actions((*state, *folding)) for state in reversed(self.starts)]:
-            frames = {f"{FLAG}{flag}" for flag in (FRAMES, LEAVES)}
+            frames = {f"{FLAG}{flag}" for flag in FRAMED}
             unframed = tuple(action for action in start if action not in frames)
             starts = [start, unframed, without_outliner(start), *starts]
         return list(dict.fromkeys(starts))
@@ -196,7 +207,7 @@ class SizeDecisions:
         passes, options = split(search.best.actions)
         fixed = ["relocation-model=pic"] if self.is_position_independent else []
         settings = (f"{name}={value}" for name, value in of_modules(options).items())
-        names = [*passes, *settings, *fixed]
+        names = [*(BASE if name == POLICY else name for name in passes), *settings, *fixed]
         with self._make() as env:
             space = env.action_space
         budget = Budget(

@@ -11,7 +11,8 @@ from typing import Any
 
 from compiler_gym.registration import make
 from compiler_gym.tools.tune import BinaryPlan, Build, RunCommand
-from compiler_gym.tools.tune.llvm.deciding import of_modules
+from compiler_gym.tools.tune.llvm.deciding import DEFAULT_PASSES, of_modules
+from compiler_gym.tools.tune.llvm.flags import POLICY_PASSES
 from compiler_gym.tools.tune.llvm.linker import Linker
 from compiler_gym.tools.tune.llvm.program import LlvmMaker, Whole
 from compiler_gym.tools.tune.runs import compare_in_turns
@@ -86,7 +87,8 @@ class Slowdown:
         env: Any = make("llvm-v0", action_space="PassesAndCodegen")
         with env:
             env.reset(benchmark=self.whole.benchmark(), timeout=_SECONDS)
-            passes = "default<Oz>" if plan is None else plan.passes or "default<Oz>"
+            is_own = plan is not None and plan.passes != POLICY_PASSES
+            passes = (plan.passes if plan is not None and is_own else "") or DEFAULT_PASSES
             actions = env.commandline_to_actions(passes)
             env.multistep(actions, [], [], timeout=_SECONDS)
             if plan is not None:
