@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check house test test-docs test-all test-agents bench results docs site tutorials wheel release-check native native-format native-tidy size-plugin \
+.PHONY: help setup demo check house test test-docs test-all integrations bench results docs site tutorials wheel release-check native native-format native-tidy size-plugin \
   native-sanitize torture clean
 
 PYTHON ?= python3
@@ -73,30 +73,9 @@ test-all: $(BIN)/.tested native ## Run every test, the slow ones too, and the C+
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group learn
 	TEST_EFFORT=full $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow" --timeout 3600
 
-# Libraries that train and evaluate language models ask for versions that exclude each other: each is
-# installed with what we need in an environment of its own, where the package is that of $(VENV).
-AGENT_LIBRARIES := inspect-ai openenv trl verifiers
-AGENTS := .venv-agents
-HARBOR_PYTHON ?= python3.12
-OURS := _editable_skbc_compiler_gym_next.pth _editable_skbc_compiler_gym_next.py compiler_gym
-
-test-agents: $(BIN)/.tested ## Test each library for language models in an environment of its own
-	@site=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	for library in $(AGENT_LIBRARIES); do \
-	  own=$(AGENTS)/$$library; echo "$$library:"; \
-	  [ -x $$own/bin/python ] || $(BIN)/uv venv --quiet --python $(BIN)/python $$own; \
-	  $(BIN)/uv pip install --quiet --python $$own/bin/python -r pyproject.toml --extra $$library \
-	    hypothesis pytest pytest-randomly pytest-timeout; \
-	  theirs=$$($$own/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
-	  for ours in $(OURS) $$(cd $$site && echo compiler_gym_next-*.dist-info); do ln -sfn $$site/$$ours $$theirs/; done; \
-	  $$own/bin/python -m pytest -q -m slow -W default packages/agents/tests/test_agents/*/test_$${library//-/_}.py; \
-	  $$own/bin/python -m pytest -q -m slow -W default tests/docs/test_pages.py -k 'gigabytes and training'; \
-	done
-	@if $(HARBOR_PYTHON) -c '' 2>/dev/null; then \
-	  [ -x $(AGENTS)/harbor/bin/python ] || $(HARBOR_PYTHON) -m venv --without-pip $(AGENTS)/harbor; \
-	  $(BIN)/uv pip install --quiet --python $(AGENTS)/harbor/bin/python harbor; \
-	else echo "Harbor does not read its folders: it needs Python 3.12, and HARBOR_PYTHON names none"; fi
-	$(BIN)/python -m pytest -q -m slow packages/agents/tests/test_agents/libraries/test_harbor.py
+# Many of these libraries need versions that exclude each other.
+integrations: $(BIN)/.tested ## Try the newest release of each library on our pages, each in a separate environment; ONLY="trl minari" chooses
+	$(BIN)/python -m scripts.integrations $(ONLY)
 
 bench: $(BIN)/.tested ## Measure speed and print it beside the raw engine
 	$(BIN)/python -m benchmarks
@@ -161,7 +140,7 @@ native-sanitize: $(BIN)/.tested ## Run the C++ tests with address and undefined-
 	  ctest --test-dir build/sanitize --output-on-failure
 
 clean: ## Remove everything that was built
-	rm -rf build dist $(VENV) $(AGENTS) .pytest_cache .ruff_cache .hypothesis demo-results
+	rm -rf build dist $(VENV) .venv-integrations .pytest_cache .ruff_cache .hypothesis demo-results
 
 # -- how --------------------------------------------------------------------------------------
 

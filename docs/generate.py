@@ -32,6 +32,7 @@ from docs.decisions_page import decisions_page
 from docs.environment_pages import CHANGING, SAID, citation, environment_pages
 from docs.install import PAGES as INSTALLING
 from docs.install import with_install
+from docs.integrations_page import integrations_page
 from docs.missed_page import missed_page
 from docs.observation_examples import PROGRAMS, costs, examples, promises
 from docs.options_page import options_page
@@ -121,6 +122,7 @@ What a table says of speed was measured on the machines that it names.
 *-observations
 *-rewards
 *-datasets
+integrations
 llvm-codegen
 llvm-decisions
 llvm-missed
@@ -147,6 +149,7 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "environments.md", _environments()
     for name, text in environment_pages():
         yield name, HEAD + "\n" + text
+    yield "integrations.md", HEAD + "\n" + integrations_page()
     yield "llvm-codegen.md", HEAD + "\n" + codegen_page()
     yield "llvm-decisions.md", HEAD + "\n" + decisions_page()
     yield "llvm-missed.md", HEAD + "\n" + missed_page()

@@ -13,7 +13,7 @@ from compiler_gym_agents import Decisions, find_task, tasks
 from compiler_gym_agents.libraries.harbor import export_tasks, main
 
 TASK = "fewer-instructions/cbench-v1/crc32"
-HARBOR = Path(__file__).parents[5] / ".venv-agents" / "harbor" / "bin" / "python"
+HARBOR = Path(__file__).parents[5] / ".venv-integrations" / "harbor" / "bin" / "python"
 BETTER = (
     "opt -passes='default<O2>,function(simplifycfg<bonus-inst-threshold=1;forward-switch-cond;"
     "switch-range-to-icmp;switch-to-lookup;no-keep-loops;hoist-common-insts;sink-common-insts>)' "
@@ -96,7 +96,7 @@ def test_a_served_tool_leaves_the_decisions_in_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HARBOR.exists(), reason="harbor is missing: make test-agents")
+@pytest.mark.skipif(not HARBOR.exists(), reason="harbor is missing: make integrations")
 def test_harbor_reads_every_folder(tmp_path: Path) -> None:
     places = export_tasks(tasks("test"), tmp_path)
     reads = (

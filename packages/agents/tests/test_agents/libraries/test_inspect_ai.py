@@ -19,7 +19,7 @@ BETTER = [
 
 
 def library(name: str) -> Any:
-    pytest.importorskip("inspect_ai", reason="inspect-ai is missing: make test-agents")
+    pytest.importorskip("inspect_ai", reason="inspect-ai is missing: make integrations")
     return importlib.import_module(name)
 
 

@@ -26,7 +26,7 @@ BETTER = [
 
 
 def library(name: str) -> Any:
-    pytest.importorskip("openenv", reason="openenv is missing: make test-agents")
+    pytest.importorskip("openenv", reason="openenv is missing: make integrations")
     return importlib.import_module(name)
 
 

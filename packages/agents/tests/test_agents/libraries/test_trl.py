@@ -30,7 +30,7 @@ def library(name: str) -> Any:
     if FOLDER in sys.path:  # there is a folder `datasets` in it, and a library of that name
         sys.path.remove(FOLDER)
         sys.path.append(FOLDER)
-    pytest.importorskip("trl", reason="trl is missing: make test-agents")
+    pytest.importorskip("trl", reason="trl is missing: make integrations")
     return importlib.import_module(name)
 
 

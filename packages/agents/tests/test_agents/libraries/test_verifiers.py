@@ -61,7 +61,7 @@ class ScriptedHarness(vf.Harness[vf.HarnessConfig]):
 
 
 def library(name: str) -> Any:
-    pytest.importorskip("verifiers", reason="verifiers is missing: make test-agents")
+    pytest.importorskip("verifiers", reason="verifiers is missing: make integrations")
     return importlib.import_module(name)
 
 
