@@ -67,7 +67,7 @@ def episode() -> Any:
     return solve
 
 
-@scoring.scorer(metrics=[scoring.mean(), scoring.stderr()])
+@scoring.scorer(metrics=[scoring.mean(), scoring.stderr()], name="judged")  # as in logs
 def make_scorer() -> Any:
     """Return a scorer with the judge's reward and reason."""
 

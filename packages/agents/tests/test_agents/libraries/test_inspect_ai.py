@@ -54,7 +54,7 @@ def test_applied_actions_are_judged_and_a_log_is_scored_again(tmp_path: Path) ->
     assert score.metadata["valid"]
     assert len(sample.messages) == 5  # the prompt, and two calls with their answers
     ours = importlib.import_module("compiler_gym_agents.libraries.inspect_ai")
-    again = library("inspect_ai").score(log, ours.judged(), action="overwrite", display="none")
+    again = library("inspect_ai").score(log, ours.make_scorer(), action="overwrite", display="none")
     assert again.samples[0].scores["judged"].value == score.value
 
 
