@@ -99,11 +99,11 @@ wheel: $(BIN)/.building ## Build wheels that need no LLVM, into dist/: the libra
 	@echo "Building: about two minutes on two idle cores, 1.3 GB of memory for each and 250 MB of disk"
 	@rm -f dist/*.whl
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --verbose --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
-	  -C cmake.define.COMPILER_GYM_JIT=OFF -C cmake.define.COMPILER_GYM_PLUGINS=OFF -C build-dir=build/wheel $(STEPS)
+	  -C cmake.define.COMPILER_GYM_JIT=OFF -C build-dir=build/wheel $(STEPS)
 	@PATH="$(abspath $(BIN)):$$PATH" $(BIN)/uv build --verbose --wheel --no-build-isolation --python $(BIN)/python --out-dir dist \
 	  -C cmake.define.COMPILER_GYM_SORT=OFF scripts/release/jit_wheel $(STEPS)
 
-release-check: $(BIN)/.tested ## Build wheels, try them where nothing else is, check what a release has
+release-check: $(BIN)/.tested ## Build the source archive and wheels, try them where nothing else is, check what a release has
 	@{ command -v advzip && command -v debootstrap; } >/dev/null || $(SUDO) apt-get install -y -qq --no-install-recommends advancecomp debootstrap >/dev/null
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --group release
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python -m scripts.release check

@@ -22,6 +22,8 @@ from scripts.release.places import Environment, Place, Root
 ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/start.md")
 """What a newcomer reads; each block of them runs."""
+PLUGIN = ROOT / "examples" / "plugin_pass" / "run.py"
+"""A program that builds a pass plug-in and uses it."""
 ROOTS = ("trixie:python3.13", "sid:python3.14", "sid:python3.15")
 """Other releases of Debian, and the Pythons that they bring."""
 
@@ -55,6 +57,10 @@ def of_place(place: Place, *made: Path) -> Iterator[str]:
         for block in trying.blocks((ROOT / name).read_text(encoding="utf-8")):
             if (found := trying.run_block(block, place)) is not None:
                 yield f"{name}: {found}"
+    if isinstance(place, Environment):  # the plug-in and its LLVM are this machine's
+        done = place.run("python", str(PLUGIN), clang=True)
+        if done.returncode or "changed something: True" not in done.stdout:
+            yield f"{PLUGIN.name} fails with a plug-in: {done.stderr.strip()[-500:]}"
     if len(made) > 1:
         done = place.run("python", "-c", trying.LOOPS)
         if done.returncode:
@@ -85,6 +91,9 @@ def of_wheels(options: argparse.Namespace) -> Iterator[str]:
         pythons.stable(fetched)  # gets one if there is none
     options.python = options.python or pythons.found(fetched)
     made: dict[bool, list[Path]] = {}
+    source = wheels.build_source(ROOT, options.into)
+    print(f"{source.name}: {source.stat().st_size:,} bytes", flush=True)
+    yield from wheels.metadata_complaints([source])
     with tempfile.TemporaryDirectory() as folder:
         for place in places(options, Path(folder)):
             is_stable = place.version >= (3, 12)
@@ -93,9 +102,11 @@ def of_wheels(options: argparse.Namespace) -> Iterator[str]:
                 for kind in wheels.MAIN, wheels.JIT:
                     given = [wheel for wheel in options.wheel if kind.is_of(wheel, is_stable)]
                     python = pythons.stable(fetched) if is_stable else place.python
-                    wheel = (given or [wheels.build(ROOT, python, options.into, kind)])[0]
+                    origin = source if kind is wheels.MAIN else ROOT / kind.folder
+                    wheel = (given or [wheels.build(origin, python, options.into, kind)])[0]
                     print(f"{wheel.name}: {wheel.stat().st_size:,} bytes", flush=True)
-                    yield from (f"{wheel.name}: {line}" for line in wheels.complaints(wheel, kind))
+                    found = [*wheels.complaints(wheel, kind), *wheels.metadata_complaints([wheel])]
+                    yield from (f"{wheel.name}: {line}" for line in found)
                     made[is_stable].append(wheel)
             print(f"Trying them: {place}", flush=True)
             yield from (f"{place}: {line}" for line in of_place(place, *made[is_stable]))

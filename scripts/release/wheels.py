@@ -4,6 +4,7 @@
 import re
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,16 @@ from pathlib import Path
 
 from compiler_gym.version import DISTRIBUTION, __version__
 
-__all__ = ["JIT", "LICENSES", "MAIN", "Distribution", "build", "complaints"]
+__all__ = [
+    "JIT",
+    "LICENSES",
+    "MAIN",
+    "Distribution",
+    "build",
+    "build_source",
+    "complaints",
+    "metadata_complaints",
+]
 
 LICENSES = {
     *("LICENSE", "LLVM.txt", "README.txt", "gcc-runtime.txt", "glibc.txt"),
@@ -44,11 +54,11 @@ class Distribution:
 MAIN = Distribution(
     DISTRIBUTION,
     ".",
-    ("_columns", "_elf", "_llvm", "_service"),
-    27_500_000,
+    ("_columns", "_elf", "_llvm", "_service", "_shared/_llvm"),
+    28_000_000,
     has_programs=True,
-    # The engine of loop nests is 13 MB more; the one for plug-ins 0.6: a checkout builds it.
-    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_PLUGINS=OFF", "COMPILER_GYM_SORT=ON"),
+    # The engine of loop nests would add 13 MB.
+    options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_SORT=ON"),
 )
 JIT = Distribution(
     f"{DISTRIBUTION}-jit", "scripts/release/jit_wheel", ("_jit",), 20_000_000, has_programs=False
@@ -69,8 +79,26 @@ _C_LIBRARY = 34
 """The newest minor version of the C library that a wheel may ask for."""
 
 
-def build(root: Path, python: str, into: Path, kind: Distribution = MAIN) -> Path:
+def build_source(root: Path, into: Path) -> Path:
+    """Build the source distribution of `MAIN`; that of `JIT` would lack what lies outside."""
+    for old in into.glob("*.tar.gz"):
+        old.unlink()
+    subprocess.run(["uv", "build", "--sdist", "--out-dir", str(into), str(root)], check=True)
+    (source,) = into.glob("*.tar.gz")
+    return source
+
+
+def metadata_complaints(files: Sequence[Path]) -> list[str]:
+    """Return the reasons why the package index would refuse the metadata or the page of `files`."""
+    words = [sys.executable, "-m", "twine", "--no-color", "check", "--strict", *map(str, files)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return [f"twine check: {(done.stdout + done.stderr).strip()}"] if done.returncode else []
+
+
+def build(source: Path, python: str, into: Path, kind: Distribution = MAIN) -> Path:
     """Build the wheel that `python` asks for, name its Linux, and pack it as tightly as zip can.
+
+    `source` is a source distribution or the folder of one.
 
     The C library that a wheel needs is read from its symbols.
     """
@@ -80,9 +108,11 @@ def build(root: Path, python: str, into: Path, kind: Distribution = MAIN) -> Pat
     words = ["uv", "build", "--wheel", "--python", python, "--out-dir", str(raw)]
     for option in kind.options:
         words += ["-C", f"cmake.define.{option}"]
-    subprocess.run([*words, str(root / kind.folder)], check=True)
+    subprocess.run([*words, str(source)], check=True)
     (wheel,) = raw.glob("*.whl")
-    words = ["auditwheel", "repair", "--wheel-dir", str(repaired), str(wheel)]
+    # The engine for plug-ins shares the system's LLVM with them.
+    words = ["auditwheel", "repair", "--exclude", "libLLVM.so.*", "--wheel-dir", str(repaired)]
+    words.append(str(wheel))
     subprocess.run(words, check=True)
     (wheel,) = repaired.glob("*.whl")
     subprocess.run(["advzip", "--recompress", "--shrink-normal", str(wheel)], check=True)
@@ -115,7 +145,7 @@ def complaints(wheel: Path, kind: Distribution = MAIN) -> list[str]:
     suffix = ".abi3.so" if "abi3" in wheel.name else ".cpython-311-x86_64-linux-gnu.so"
     wanted = [f"compiler_gym/{module}{suffix}" for module in kind.modules]
     found += [f"no {name}" for name in wanted if name not in names]
-    others = [name for name in names if re.match(r"compiler_gym/_\w+\.\S*so$", name)]
+    others = [name for name in names if re.match(r"compiler_gym/(_shared/)?_\w+\.\S*so$", name)]
     found += [f"{name} is no part of this wheel" for name in others if name not in wanted]
     return found + [text for name in _PROGRAMS for text in _program_complaints(name, files, kind)]
 

@@ -16,7 +16,7 @@ from scripts.release import __main__ as release
 from scripts.release import changelog, pythons, trying
 from scripts.release.places import Place
 from scripts.release.trying import blocks, same_but_numbers
-from scripts.release.wheels import JIT, LICENSES, MAIN, complaints
+from scripts.release.wheels import JIT, LICENSES, MAIN, complaints, metadata_complaints
 
 ROOT = Path(__file__).parents[2]
 PAGE = """Text.
@@ -92,6 +92,7 @@ def test_a_wheel_with_a_developers_file_and_without_licences_is_seen(tmp_path: P
         archive.writestr("compiler_gym/programs/qsort/cases.py", "")
         archive.writestr("compiler_gym/_jit.abi3.so", "")
         archive.writestr("compiler_gym/_llvm.abi3.so", "")
+        archive.writestr("compiler_gym/_shared/_llvm.abi3.so", "")
     found = complaints(tmp_path / name)
     assert "compiler_gym/tests/test_core.py is a developer's file" in found
     assert "compiler_gym/_jit.abi3.so is no part of this wheel" in found
@@ -116,7 +117,7 @@ def _whole(folder: Path, *, without: str = "", also: str = "", version: str = __
     wheel = folder / f"compiler_gym_next-{version}-cp312-abi3-manylinux_2_34_x86_64.whl"
     info = f"compiler_gym_next-{version}.dist-info/licenses/"
     names = [*(f"{info}{name}" for name in LICENSES), also]
-    names += [f"compiler_gym/{name}.abi3.so" for name in ("_columns", "_elf", "_llvm", "_service")]
+    names += [f"compiler_gym/{name}.abi3.so" for name in MAIN.modules]
     with zipfile.ZipFile(wheel, "w") as archive:
         for name in names:
             if name and not (without and name.endswith(without)):
@@ -137,7 +138,8 @@ def test_a_whole_wheel_has_nothing_wrong(tmp_path: Path) -> None:
     "name",
     [
         *sorted(LICENSES),
-        *(f"_{part}.abi3.so" for part in ("columns", "elf", "llvm")),
+        *(f"_{part}.abi3.so" for part in ("columns", "elf", "service")),
+        "_shared/_llvm.abi3.so",
         "_box",
         "-cc",
         "-cxx",
@@ -175,9 +177,23 @@ def test_another_version_a_large_and_a_broken_wheel_are_seen(tmp_path: Path) -> 
     with zipfile.ZipFile(wheel, "a") as archive:
         archive.writestr("compiler_gym/large.txt", b" " * (MAIN.limit + 1))
     (found,) = complaints(wheel)
-    assert found.startswith(f"expected at most {MAIN.limit:,} bytes, found 27,")
+    assert found.startswith(f"expected at most {MAIN.limit:,} bytes, found 28,")
     wheel.write_bytes(wheel.read_bytes().replace(b" " * 64, b"!" * 64, 1))
     assert "compiler_gym/large.txt does not match its checksum" in complaints(wheel)
+
+
+def test_a_page_that_the_index_cannot_show_is_one_complaint(tmp_path: Path) -> None:
+    pytest.importorskip("twine")
+    wheel = tmp_path / "a-1-py3-none-any.whl"
+    head = "Metadata-Version: 2.1\nName: a\nVersion: 1\nDescription-Content-Type: text/"
+    for kind, count in (("markdown", 0), ("x-rst", 1)):
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("a-1.dist-info/METADATA", f"{head}{kind}\n\n.. code:: a\n\n  `b\n`c_")
+            archive.writestr("a-1.dist-info/WHEEL", "Wheel-Version: 1.0\n")
+            archive.writestr("a-1.dist-info/RECORD", "")
+        found = metadata_complaints([wheel])
+        assert len(found) == count, found
+    assert "syntax errors in markup" in found[0]
 
 
 def test_a_release_without_its_changelog_or_version_is_seen(
