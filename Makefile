@@ -25,7 +25,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # Steps of the C++ build, one on a line: pip and uv hide them. UNITY=OFF compiles each source on its
 # own, for work on the engine: three times as long at first, but one changed file takes seconds.
-STEPS := 2>&1 | sed -uE 's/^DEBUG (\[[0-9]+\/[0-9]+\]) (Building|Linking) CXX [a-z ]*native\/(CMakeFiles\/)?/  \1 \2 /; s/\.dir\/Unity\/unity_([0-9]+)_cxx.cxx.o/, part \1/; /^(DEBUG|TRACE|INFO|WARN) |^ [-+~] /{/warning:/!d}'
+STEPS := 2>&1 | sed -uE 's/^(DEBUG )?(\[[0-9]+\/[0-9]+\]) (Building|Linking) CXX [a-z ]*native\/(CMakeFiles\/)?/  \2 \3 /; s/\.dir\/Unity\/unity_([0-9]+)_cxx.cxx.o/, part \1/; /^(DEBUG|TRACE|INFO|WARN|--|\*\*\*) |^ [-+~] /{/warning:/!d}'
 UNITY_OPTION = $(if $(UNITY),-C cmake.define.COMPILER_GYM_UNITY=$(UNITY))
 
 # Where the package was built: the C++ tests link the engine that is there already.
@@ -148,7 +148,7 @@ $(BIN)/.system: Makefile
 	@missing=""; for package in $(SYSTEM); do \
 	  dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
 	done; if [ -n "$$missing" ]; then \
-	  echo "Installing$$missing"; $(SUDO) apt-get update -qq; \
+	  echo "Installing, about 1 GB of disk in all:$$missing"; $(SUDO) apt-get update -qq; \
 	  DEBIAN_FRONTEND=noninteractive $(SUDO) apt-get install -y -qq --no-install-recommends $$missing >/dev/null; \
 	fi
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
