@@ -73,7 +73,9 @@ _NEVER = re.compile(
     r"(^|/)(tests?|benchmarks|docs|\.git|\.venv|__pycache__)/|^scripts/|(^|/)(conftest|test_\w+)\.py$"
     r"|\.(cpp|h|o|a|pyc|cmake|orig)$|(^|/)(CMakeLists\.txt|Makefile)$"
 )
-_NEVER_BUT = re.compile(r"^compiler_gym/(programs|cli/_skeleton|testing)/")
+_NEVER_BUT = re.compile(
+    r"^(compiler_gym/(programs|cli/_skeleton|linker|service/sdk|testing)|compiler_gym_inline/rules)/"
+)
 _TAG = re.compile(r"(cp311-cp311|cp312-abi3)-manylinux_2_(\d+)_x86_64(\.manylinux\w+)?")
 _C_LIBRARY = 34
 """The newest minor version of the C library that a wheel may ask for."""

@@ -163,6 +163,18 @@ def test_one_file_too_many_is_one_complaint(tmp_path: Path, name: str) -> None:
     assert name in found
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "compiler_gym/linker/encodings/rules.h",
+        "compiler_gym/service/sdk/include/compiler_gym/session.h",
+        "compiler_gym_inline/rules/llvm/inputs.h",
+    ],
+)
+def test_sources_that_users_compile_belong_to_a_wheel(tmp_path: Path, name: str) -> None:
+    assert complaints(_whole(tmp_path, also=name)) == []
+
+
 def test_a_wheel_for_newer_systems_than_promised_is_seen(tmp_path: Path) -> None:
     wheel = _whole(tmp_path)
     newer = wheel.rename(tmp_path / wheel.name.replace("manylinux_2_34", "manylinux_2_36"))
