@@ -55,7 +55,7 @@ MAIN = Distribution(
     DISTRIBUTION,
     ".",
     ("_columns", "_elf", "_llvm", "_service", "_shared/_llvm"),
-    28_000_000,
+    30_000_000,
     has_programs=True,
     # The engine of loop nests would add 13 MB.
     options=("COMPILER_GYM_JIT=OFF", "COMPILER_GYM_SORT=ON"),
