@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Measure README's training snippet with ten seeds: ``python -m docs.readme_training``.
 
-Needs the extra ``rl`` and about ten minutes of one core. A test compares the stored scores with README.
+Needs the extra ``rl`` and about ten minutes of one core. A test compares the stored scores with
+README.
 """
 
 import json
