@@ -8,7 +8,14 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-__all__ = ["installed", "load_script"]
+import pytest
+
+__all__ = ["installed", "load_script", "needs_packages"]
+
+needs_packages = pytest.mark.skipif(
+    importlib.util.find_spec("compiler_gym_gcc") is None, reason="needs a package next door"
+)
+"""The mark of a core test that uses a package; ``tests/without_packages`` hides them."""
 
 
 def load_script(path: Path, name: str) -> Any:

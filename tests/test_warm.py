@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.loading import needs_packages
 from tests.warm import Warm
 
 PROGRAM = """
@@ -54,6 +55,7 @@ def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     process.close()
 
 
+@needs_packages
 def test_commands_of_a_program_run_in_forks_too(warm: Warm, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -51,9 +51,9 @@ def test_an_environment_says_how_to_get_it(id: str, package: str) -> None:
     assert f"{id} needs {package}, {HINT}" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["web", "hunt", "conformance", "tasks"])
+@pytest.mark.parametrize("command", ["web", "hunt", "conformance", "tasks", "datasets import"])
 def test_an_unknown_command_names_its_package(command: str) -> None:
-    done = run("-m", "compiler_gym", command)
+    done = run("-m", "compiler_gym", *command.split())
     assert done.returncode == 2
     assert "It may be in compiler_gym_agents or" in " ".join(done.stderr.split())
     assert "pip install --force-reinstall compiler-gym-next" in " ".join(done.stderr.split())

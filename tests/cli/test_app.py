@@ -19,6 +19,7 @@ from compiler_gym.cli._commands import commands
 from compiler_gym.cli.kit.output import output, show, table
 from compiler_gym.lazy import parts
 from tests.command_line import Run
+from tests.loading import needs_packages
 
 HEAVY = ("numpy", "gymnasium", "compiler_gym.core", "compiler_gym.search", "matplotlib")
 
@@ -48,7 +49,9 @@ HEAVY = ("numpy", "gymnasium", "compiler_gym.core", "compiler_gym.search", "matp
             "",
         ),
         (("search", "cbench-v1/crc32", "--start", "sraa"), "no action 'sraa'", "--actions"),
-        (("explore", "nowhere.ll"), "no such file", "a program is a URI"),
+        pytest.param(
+            ("explore", "nowhere.ll"), "no such file", "a program is a URI", marks=needs_packages
+        ),
         (("search", "missing.bc", "--time", "1"), "no such file", "a program is a URI"),
     ],
 )
@@ -236,7 +239,9 @@ def test_the_types_in_help_are_plain_words(cli: Run, command: str) -> None:
 
 
 @pytest.mark.parametrize("time", ["0", "0s", "soon", "1d", "-1", "10 m"])
-@pytest.mark.parametrize("command", ["search cbench-v1/crc32", "hunt .", "tune"])
+@pytest.mark.parametrize(
+    "command", ["search cbench-v1/crc32", pytest.param("hunt .", marks=needs_packages), "tune"]
+)
 def test_every_time_has_one_syntax(cli: Run, command: str, time: str) -> None:
     ran = cli(*command.split(), f"--time={time}", *(["--", "true"] if command == "tune" else []))
     assert "--time must be a number of seconds, or a time" in ran.errors
@@ -278,6 +283,7 @@ def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from _leaves(f"{path} {name}".strip(), command.commands[name])
 
 
+@needs_packages
 def test_an_option_that_is_not_a_number_names_itself(cli: Run) -> None:
     options = list(_options_with_numbers())
     assert len(options) > 60

@@ -8,8 +8,10 @@ import pytest
 
 from compiler_gym.tools.tune.llvm.plugin import find_plugin
 from tests.command_line import Run
+from tests.loading import needs_packages
 
 
+@needs_packages
 def test_a_complete_machine_is_reported_and_fits_a_narrow_screen(cli: Run) -> None:
     ran = cli("doctor", COLUMNS="80")
     assert ran.status == 0

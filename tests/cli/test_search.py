@@ -12,6 +12,7 @@ import compiler_gym
 from compiler_gym.search import ALGORITHMS
 from compiler_gym.testing import wait_until
 from tests.command_line import COMMAND, SOURCE, Run
+from tests.loading import needs_packages
 
 PROGRAM = "cbench-v1/crc32"
 
@@ -173,6 +174,7 @@ def test_a_result_is_shown_in_the_units_of_its_cost(cli: Run) -> None:
         assert text in shown
 
 
+@needs_packages
 def test_a_search_for_bytes_of_gcc_shows_bytes(cli: Run) -> None:
     shown = cli("search", PROGRAM, "--env", "gcc-v0", "--steps", "3", COLUMNS="80").output
     assert "(bytes)" in shown

@@ -10,6 +10,7 @@ import gymnasium
 from compiler_gym.registration import compilers
 from compiler_gym.version import __version__
 from tests.command_line import Run
+from tests.loading import needs_packages
 
 
 def test_every_part_has_its_version(cli: Run) -> None:
@@ -46,6 +47,7 @@ def test_the_sandbox_is_named_and_why_it_is_no_stronger(cli: Run) -> None:
     assert told.startswith("not available: no sandbox 'cage'")
 
 
+@needs_packages
 def test_a_compiler_that_is_missing_is_reported(cli: Run, tmp_path: object) -> None:
     ran = cli("version", PATH=str(tmp_path))
     assert ran.status == 0

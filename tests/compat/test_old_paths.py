@@ -15,6 +15,7 @@ import compiler_gym
 from compiler_gym import _import_hooks
 from compiler_gym.compat import old_paths
 from compiler_gym.errors import EnvironmentNotSupported
+from tests.loading import needs_packages
 
 TABLE: dict[str, dict[str, str]] = vars(old_paths)["_NAMES"]
 HOLDING_NAMES = sorted(old for old, doors in TABLE.items() if doors and old != "views")
@@ -101,6 +102,7 @@ def test_the_line_names_the_importer_and_comes_once() -> None:
     assert "from compiler_gym import CompilerEnvState, CompilerEnvStateReader" in lines[0]
 
 
+@needs_packages
 def test_a_name_that_was_a_module_too_stays_what_it_is() -> None:
     code = (
         "import compiler_gym.random_search, compiler_gym.envs.gcc.gcc\n"

@@ -6,13 +6,11 @@ from collections.abc import Iterator, MutableMapping
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from compiler_gym.cli._commands import ABOUT, commands, program_help
+from compiler_gym.cli.kit.groups import CommandGroup
 from compiler_gym.cli.kit.interrupts import exit_when_terminated, leaving_with_the_reader
 from compiler_gym.cli.kit.rows import HELP
-from compiler_gym.lazy import missing_parts
-from compiler_gym.version import REINSTALL
 
 
 class _OnUse(MutableMapping[str, Any]):
@@ -39,7 +37,7 @@ class _OnUse(MutableMapping[str, Any]):
         return len(commands())
 
 
-class _Commands(TyperGroup):
+class _Commands(CommandGroup):
     """The group of all commands."""
 
     def __init__(self, **settings: Any) -> None:
@@ -49,16 +47,6 @@ class _Commands(TyperGroup):
     def get_help(self, ctx: Any) -> str:
         """Return the help, which lists the commands by topic without loading them."""
         return program_help()
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command; for an unknown one, name the packages that are missing."""
-        try:
-            return super().resolve_command(ctx, args)
-        except Exception as error:
-            packages = " or ".join(missing_parts("commands").values())
-            if packages and hasattr(error, "message"):
-                error.message += f" It may be in {packages}: {REINSTALL}"  # type: ignore[attr-defined]
-            raise
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
         """Parse the command line, and print help if requested."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from compiler_gym.cli.kit import completing as _completing
-from compiler_gym.cli.kit.options import CommandGroup
+from compiler_gym.cli.kit.groups import CommandGroup
 from compiler_gym.cli.kit.output import (
     Json,
     heading,

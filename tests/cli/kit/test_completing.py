@@ -4,6 +4,7 @@
 import pytest
 
 from tests.command_line import Run
+from tests.loading import needs_packages
 
 
 def offered(cli: Run, *words: str) -> list[str]:
@@ -20,26 +21,30 @@ def offered(cli: Run, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (("describe", "mlir"), ["mlir-v0"]),
+        pytest.param(("describe", "mlir"), ["mlir-v0"], marks=needs_packages),
         (("run", "cb"), ["cbench-v1/"]),
         (("search", "cbench-v1/crc"), ["cbench-v1/crc32"]),
         (("run", "cbench-v1/crc32", "sroa<mod"), []),
         (("run", "cbench-v1/crc32", "mem2"), ["mem2reg"]),
-        (("run", "cbench-v1/crc32", "--env", "gcc"), ["gcc-v0"]),
+        pytest.param(("run", "cbench-v1/crc32", "--env", "gcc"), ["gcc-v0"], marks=needs_packages),
         (("search", "--algorithm", "lo"), ["local"]),
         (("tune", "--goal", "s"), ["size", "speed"]),
         (("tune", "--measure", "lo"), ["loaded"]),
         (("tune", "--recipe", "siz"), []),
-        (("hunt", "--goal", "cy"), ["cycles"]),
-        (("hunt", "--compiler", "gc"), ["gcc"]),
+        pytest.param(("hunt", "--goal", "cy"), ["cycles"], marks=needs_packages),
+        pytest.param(("hunt", "--compiler", "gc"), ["gcc"], marks=needs_packages),
         (("validate", "--sandbox", "name"), ["namespaces"]),
-        (("conformance", "--carrier", "st"), ["stdio"]),
-        (("tasks", "--difficulty", "ea"), ["easy"]),
-        (("replay", "--env", "gcc"), ["gcc-v0"]),
-        (("web", "cbench-v1/crc"), ["cbench-v1/crc32"]),
+        pytest.param(("conformance", "--carrier", "st"), ["stdio"], marks=needs_packages),
+        pytest.param(("tasks", "--difficulty", "ea"), ["easy"], marks=needs_packages),
+        pytest.param(("replay", "--env", "gcc"), ["gcc-v0"], marks=needs_packages),
+        pytest.param(("web", "cbench-v1/crc"), ["cbench-v1/crc32"], marks=needs_packages),
         (("collect", "llvm-v0", "--costs", "IrHas"), ["IrHash"]),
         (("tune", "--output", "x"), []),
-        (("search", "--env", "loop_tool-v0", "--action-space", "spl"), ["split"]),
+        pytest.param(
+            ("search", "--env", "loop_tool-v0", "--action-space", "spl"),
+            ["split"],
+            marks=needs_packages,
+        ),
         (("search", "--reward", "IrInstructionCountN"), ["IrInstructionCountNorm"]),
         (("run", "cbench-v1/crc32", "--observe", "Autophase"), ["Autophase", "AutophaseDict"]),
         (("recipe", "show", "sm"), ["small", "small-packed"]),

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.datasets import import_corpus
 from compiler_gym.envs.llvm import LlvmEnv
 from compiler_gym.envs.llvm.datasets import FileDataset, get_llvm_datasets, make_datasets
 from compiler_gym.errors import (
     BenchmarkInitError,
 )
+from tests.loading import needs_packages
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 Env = Callable[..., LlvmEnv]
@@ -63,6 +63,7 @@ def test_a_file_of_source_brings_its_source_and_one_of_ir_does_not(project: Path
     assert list(dataset.benchmark_uris()) == []
 
 
+@needs_packages
 def test_datasets_have_unique_names_and_an_imported_one_gives_way(
     tmp_path: Path,
 ) -> None:
@@ -71,6 +72,8 @@ def test_datasets_have_unique_names_and_an_imported_one_gives_way(
     assert [dataset.name for dataset in get_llvm_datasets(tmp_path)] == names
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
+    from compiler_gym.datasets import import_corpus
+
     import_corpus("mine-v0", tmp_path / "in", site_data_base=tmp_path)
     assert [d.name for d in make_datasets(tmp_path)] == [*names, "benchmark://mine-v0"]
     import_corpus("clgen-v0", tmp_path / "in", site_data_base=tmp_path)

@@ -13,13 +13,11 @@ from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperGroup
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.options import DeclaredOption, Limits, list_options
 
 __all__ = [
-    "CommandGroup",
     "CompilerName",
     "LimitOptions",
     "MemoryLimit",
@@ -35,18 +33,6 @@ class Only:
     """The fields of a record that a command offers."""
 
     names: Collection[str]
-
-
-class CommandGroup(TyperGroup):
-    """A group of commands whose help shows the complete first sentence of each command."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the help of each command."""
-        with formatter.section("Commands"):
-            sentences = ((name, command.help or "") for name, command in self.commands.items())
-            formatter.write_dl(
-                [(name, " ".join(text.partition("\n\n")[0].split())) for name, text in sentences]
-            )
 
 
 LimitOptions = Limits | None

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import Run
+from tests.loading import needs_packages
 
 pytestmark = pytest.mark.skipif(shutil.which("clang-22") is None, reason="needs clang-22")
 
@@ -36,6 +37,7 @@ def index_of(folder: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+@needs_packages
 def test_a_makefile_builds_as_usual_and_leaves_its_programs(
     project: Path, cli: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from compiler_gym.cli.kit.failures import INTERRUPTED
-from compiler_gym.cli.kit.options import CommandGroup
+from compiler_gym.cli.kit.groups import CommandGroup
 from compiler_gym.cli.kit.output import Json, errors, heading, output, print_json, show, table
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.tools.tune import policy_named

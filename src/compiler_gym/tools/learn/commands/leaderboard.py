@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from compiler_gym.cli.kit.options import CommandGroup, SandboxName
+from compiler_gym.cli.kit.groups import CommandGroup
+from compiler_gym.cli.kit.options import SandboxName
 from compiler_gym.cli.kit.output import (
     Json,
     errors,
