@@ -46,7 +46,7 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
     }
 
     for bundled in (compiler_gym_gcc, compiler_gym.envs.llvm):
-        folder = Path(bundled.__file__).parent
+        folder = Path(bundled.__path__[0])
         assert (
             public(package / "src" / "tiny_c")
             == public(folder) - needs_no_tools - offers_nothing_more

@@ -13,7 +13,7 @@ from compiler_gym.cli.kit.groups import CommandGroup
 def test_an_unknown_command_may_be_in_a_missing_package(
     missing: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "missing_parts", lambda kind: missing)
+    monkeypatch.setattr(groups, "missing_parts", {"commands": missing}.__getitem__)
     app = typer.Typer(cls=CommandGroup)
     app.command("one")(lambda: None)
     app.command("two")(lambda: None)
