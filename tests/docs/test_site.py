@@ -23,6 +23,7 @@ from docs.site.markdown_copies import copy_of
 from docs.site.navigation import marked
 from docs.site.repository_links import offer
 from docs.site.widths import DESKTOP, PHONE, find_wide_pages
+from tests.once import made_once
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.timeout(900)  # of which a build takes one minute of processor time
@@ -30,12 +31,15 @@ pytestmark = pytest.mark.timeout(900)  # of which a build takes one minute of pr
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the whole site: warnings and links that lead nowhere fail."""
-    folder = tmp_path_factory.mktemp("site")
+    """Build the whole site, once in a run: warnings and links that lead nowhere fail."""
+    return made_once(tmp_path_factory, "site", build) / release()
+
+
+def build(folder: Path) -> None:
+    """Build the site into `folder`."""
     command = [sys.executable, "-m", "docs.site", "--folder", str(folder), "--jobs", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return folder / release()
 
 
 @pytest.mark.docs
