@@ -12,7 +12,7 @@ import pytest
 
 from compiler_gym.tools.tune import BinaryPlan
 from tests.native.driver.conftest import Make
-from tests.native.driver.trees import DRIVER, IMPOSSIBLE, LARGE, PLAIN, POLICY, SMALL
+from tests.native.driver.trees import CC, DRIVER, IMPOSSIBLE, LARGE, PLAIN, POLICY, SMALL
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -60,7 +60,7 @@ def test_the_smaller_file_is_kept_and_reported(make: Make) -> None:
 @pytest.mark.parametrize("plan", [LARGE, SMALL], ids=["rival", "plan"])
 def test_the_linkers_output_is_printed_once(make: Make, plan: BinaryPlan) -> None:
     tree = make("parts")
-    output, errors = tree.run(f"{DRIVER} {tree.by(plan)} main.o part.o -Wl,-Map=-,--trace")
+    output, errors = tree.run(f"{CC} {tree.by(plan)} main.o part.o -Wl,-Map=-,--trace")
     assert output.count("VMA  ") == 1
     assert output.count("main.o\n") == 1
     assert errors.count("\n") == 1

@@ -11,7 +11,7 @@ from compiler_gym.tools.tune import BinaryPlan
 from compiler_gym.tools.tune.llvm.flags import FRAMES, LEAVES
 from compiler_gym.tools.tune.llvm.plugin import PLUGIN
 from tests.native.driver.conftest import Make
-from tests.native.driver.trees import DRIVER, IMPOSSIBLE, LARGE, POLICY, RECIPE, SMALL, Tree
+from tests.native.driver.trees import CC, IMPOSSIBLE, LARGE, POLICY, RECIPE, SMALL, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -149,7 +149,7 @@ def test_folders_of_temporary_files_may_have_any_name(make: Make) -> None:
 @pytest.mark.parametrize("plan", [LARGE, SMALL], ids=["rival", "plan"])
 def test_the_program_has_the_mode_that_the_user_asks_for(make: Make, plan: BinaryPlan) -> None:
     tree = make("parts")
-    tree.run(f"sh -c 'umask 077; exec {DRIVER} {tree.by(plan)} main.o part.o'")
+    tree.run(f"sh -c 'umask 077; exec {CC} {tree.by(plan)} main.o part.o'")
     assert (tree.path / "a.out").stat().st_mode & 0o777 == 0o700
 
 
@@ -197,7 +197,7 @@ def test_relocations_are_packed_where_the_c_library_reads_them(
         libc.unlink()
         libc.write_bytes(LIBC.read_bytes().replace(NEW, NEW.lower()))
     source = "" if "few" in words else "main.cc"
-    tree.run(f"{DRIVER.replace('-cc', '-cxx')} {how} {words} {source}")
+    tree.run(f"{CC.replace('-cc', '-cxx')} {how} {words} {source}")
     shown = tree.run("llvm-readelf-22 --sections --version-info a.out")[0]
     assert (".relr.dyn" in shown, NEW.decode() in shown) == (is_expected, is_expected)
     if "-shared" not in words:

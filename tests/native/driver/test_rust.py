@@ -3,7 +3,7 @@
 
 import pytest
 
-from tests.native.driver.trees import DRIVER, SOURCES, Tree
+from tests.native.driver.trees import CC, SOURCES, Tree
 from tests.tools.tune.llvm.conftest import needs_lld
 
 pytestmark = needs_lld
@@ -29,7 +29,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 def linked(tree: Tree, words: str, own: str = "") -> str:
     (tree.path / "run").unlink(missing_ok=True)
-    said = tree.run(f"{DRIVER} -m64 {words} {USUAL} {own}")[1]
+    said = tree.run(f"{CC} -m64 {words} {USUAL} {own}")[1]
     assert tree.printed("run") == "45\n"
     return said
 
@@ -64,7 +64,7 @@ def test_advice_names_what_to_change(tree: Tree, words: str, why: str) -> None:
 
 
 def test_bitcode_that_lld_cannot_read_is_reported_as_lld_does(tree: Tree) -> None:
-    done = tree.run(f"{DRIVER} new.rcgu.o {LTO} {USUAL}", status=1)
+    done = tree.run(f"{CC} new.rcgu.o {LTO} {USUAL}", status=1)
     assert done[1].count("error: ") == 2  # lld's and clang's
     assert "new.rcgu.o" in done[1]
 

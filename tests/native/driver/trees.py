@@ -19,6 +19,8 @@ _ALIGNED = {"align-all-functions": "5", "align-all-nofallthru-blocks": "4", "mc-
 LARGE = replace(SMALL, name="large", linker=(), options=_ALIGNED)
 IMPOSSIBLE = replace(SMALL, name="impossible", plugin=(PLUGIN, "-no-such-rule"))
 DRIVER = str(Path(sys.executable).with_name("compiler-gym-cc"))
+CC = Path(DRIVER).name
+"""The driver in a command line: it is in PATH, and its own path may have a blank."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Tree:
 
     def cc(self, line: str, how: str = POLICY, *, status: int = 0, **variables: str) -> str:
         """Call the driver and return its messages."""
-        return self.run(f"{DRIVER} {how} {line}", status=status, **variables)[1]
+        return self.run(f"{shlex.quote(DRIVER)} {how} {line}", status=status, **variables)[1]
 
     def printed(self, program: str = "a.out") -> str:
         return self.run(shlex.quote(str(self.path / program)))[0]

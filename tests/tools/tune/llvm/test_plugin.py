@@ -42,7 +42,7 @@ from compiler_gym.tools.tune.llvm.plugin import (
     without_plugin,
 )
 from compiler_gym.tools.tune.llvm.program import LlvmMaker, make_whole
-from tests.native.driver.trees import DRIVER, Tree
+from tests.native.driver.trees import CC, Tree
 from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
 pytestmark = needs_lld
@@ -148,7 +148,7 @@ def test_a_policy_loads_it(tmp_path: Path, driver: str, source: str) -> None:
     tree = Tree(tmp_path)
     tree.write({source: NODES})
     plan = tree.by(replace(recipe_named("small").plan, name="small", plugin=(PLUGIN,)))
-    call = f"{DRIVER.removesuffix('cc')}{driver} {plan} --no-never-larger {source}"
+    call = f"{CC.removesuffix('cc')}{driver} {plan} --no-never-larger {source}"
     for words in ("-o run", "-shared -fPIC -o run.so"):
         said = tree.run(f"{call} {words}", COMPILER_GYM_SIZE="stats=counts")[1]
         assert "loaded bytes with --policy " in said

@@ -34,7 +34,7 @@ from compiler_gym.tools.tune.llvm.plans import SmallPlan, checked
 from compiler_gym.tools.tune.llvm.plugin import explain_problem, without_plugin
 from compiler_gym.tools.tune.llvm.program import LlvmMaker, make_whole
 from compiler_gym.tools.tune.llvm.size import SizeDecisions, list_known_plans
-from tests.native.driver.trees import DRIVER, POLICY, Tree
+from tests.native.driver.trees import CC, POLICY, Tree
 from tests.stand_ins import stand_in
 from tests.tools.tune.llvm.conftest import BUILD, needs_lld
 
@@ -173,7 +173,7 @@ def test_it_never_ends_above_the_policy(tmp_path: Path, name: str) -> None:
     objects = [f"{source}.o" for source in sources]
     compiled = "".join(f"$CC -O2 -c {s} -o {o} && " for s, o in zip(sources, objects, strict=True))
     build = f"{compiled}$CC {' '.join(objects)} -lm -o {name}"
-    environment = {**os.environ, "CC": f"{DRIVER} {POLICY}"}
+    environment = {**os.environ, "CC": f"{CC} {POLICY}"}
     request = Request(("sh", "-ec", build), tree.path, tmp_path / "out", compilations=2)
     (result,) = TuningJob(request, LlvmTuner()).run()
     subprocess.run(["sh", "-ec", build], cwd=tree.path, env=environment, check=True)
