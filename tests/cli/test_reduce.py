@@ -2,6 +2,7 @@
 """``compiler-gym reduce``: fewer actions that keep what matters."""
 
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -73,7 +74,7 @@ sys.exit(limit >= broken)
 @pytest.mark.parametrize("broken", [1, 23, 40])
 def test_a_rewrite_that_breaks_a_program_is_found(cli: Run, tmp_path: Path, broken: int) -> None:
     (tmp_path / "link.py").write_text(LINKER)
-    command = f"{sys.executable} link.py {broken}"
+    command = f"{shlex.quote(sys.executable)} link.py {broken}"
     found = cli("reduce", command, "--keep", "rewrite", "--json").json
     assert (found["rewrite"], found["place"]) == (broken, f"exchange in f{broken}")
     assert found["without_rule"] == "COMPILER_GYM_SIZE=rules=-exchange"
@@ -88,6 +89,6 @@ def test_a_build_that_no_rewrite_breaks_is_refused(
     cli: Run, tmp_path: Path, broken: int, why: str
 ) -> None:
     (tmp_path / "link.py").write_text(LINKER)
-    ran = cli("reduce", f"{sys.executable} link.py {broken}", "--keep", "rewrite")
+    ran = cli("reduce", f"{shlex.quote(sys.executable)} link.py {broken}", "--keep", "rewrite")
     assert ran.status == 2
     assert why in ran.errors
