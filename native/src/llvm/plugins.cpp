@@ -44,8 +44,11 @@ std::string load_plugin(const std::string& path) {
   if (!shares_llvm()) {
     throw PluginError("this engine does not share " + shared_library + " with plug-ins");
   }
+  // A constructor of the plug-in can make LLVM abort, which is an exception here. The C library
+  // declares that `dlopen` throws nothing, so the compiler must not see which function it calls.
+  void* (*volatile open)(const char*, int) = dlopen;
   // Bind all symbols now: otherwise a missing one ends the process when it is first called.
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = open(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     throw PluginError(path + " cannot be loaded by LLVM " LLVM_VERSION_STRING ": " + reason());
   }
