@@ -22,7 +22,8 @@ from docs.shown import EVERY_PAGE
 from scripts.sources import ROOT, module_name, sources
 from tests.docs.blocks import blocks_of
 
-_BLOCKS = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
+BLOCKS = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
+"""The test of pages, which has a case for each."""
 _LINKS = "tests/docs/test_links.py"
 _NAMED = re.compile(r"(?P<module>\bcompiler_gym\w*(?:\.\w+)*)|\bcompiler-gym[ -](?P<command>\w+)")
 
@@ -43,9 +44,9 @@ def affected_tests(changed: Iterable[Path]) -> list[str]:
         *(_name(test) for test in tests if test in files or reached & _imports(test)),
         *([_LINKS] if any(file.suffix == ".md" for file in files) else []),
         *(
-            f"{_BLOCKS}[{_name(page)}]"
+            f"{BLOCKS}[{_name(page)}]"
             for page in EVERY_PAGE
-            if page in files or reached & _runs(page)
+            if page in files or reached & list_modules(page)
         ),
     ]
 
@@ -83,7 +84,7 @@ def _imports(test: Path) -> frozenset[str]:
 
 
 @cache
-def _runs(page: Path) -> frozenset[str]:
+def list_modules(page: Path) -> frozenset[str]:
     """Return the modules that the code of a page names, and those of the commands that it runs."""
     blocks = blocks_of(page.read_text(encoding="utf-8"))
     named = [found for block in blocks for found in _NAMED.finditer(block.code)]

@@ -42,6 +42,21 @@ Run = Callable[..., Ran]
 States = list[CompilerEnvState]
 
 
+def run_and_list_modules(*arguments: str) -> tuple[str, set[str]]:
+    """Return the output of the program in a new process, and the modules that it loaded."""
+    program = (
+        "import sys; from compiler_gym.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('loaded:', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
+    shown, _, loaded = done.stdout.partition("loaded:")
+    return shown, set(loaded.split())
+
+
 @pytest.fixture(scope="session")
 def other_warm() -> Iterator[Warm]:
     """Keep a second process that has the library loaded, whose seed of hashes is another."""

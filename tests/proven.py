@@ -23,17 +23,15 @@ from pathlib import Path
 
 import pytest
 
-from compiler_gym.cli._commands import commands
 from docs.shown import EVERY_PAGE
+from scripts.affected import BLOCKS, list_modules
 from scripts.sources import CORE, PACKAGES, ROOT, sources
 
 RECORD = Path(__file__).with_suffix(".json")
 FOLDERS = ("benchmarks", "scripts")
 """Folders of tools that are not installed."""
-PAGE = "tests/docs/test_pages.py::test_every_block_of_a_page_runs"
 _SHARED_BY_PROGRAMS = ("__init__.py", "conftest.py", "test_all.py", "../loading.py")
 _IMPORT = re.compile(rb"^\s*(?:from|import) ((?:compiler_gym|docs|scripts|tests)[\w.]*)", re.M)
-_NAMED = re.compile(rb"\b(compiler_gym\w*(?:\.\w+)*)|\bcompiler-gym[ -](\w+)")
 _KNOWN = "TEST_UNCHANGED"
 _NOT_READ = {"__pycache__", "node_modules"}
 
@@ -61,7 +59,7 @@ def owners(test: str) -> set[str]:
     file, _, case = test.partition("::")
     chosen = re.search(r"\[([^]]*)\]$", case)
     given = chosen[1] if chosen else ""
-    if test.startswith(PAGE):
+    if test.startswith(BLOCKS):
         return {given}
     top, folder, *_ = (*Path(file).parts, "")
     if top == "packages":
@@ -102,7 +100,7 @@ def _files(part: str, root: Path) -> Iterator[Path]:
     path, tests = root / part, root / "tests"
     if path.suffix == ".md":
         yield path
-        yield from _named(path.read_bytes())
+        yield from _used_by(path)
     elif part.startswith("programs/"):
         for folder in (path, *path.parent.glob("_*/")):
             yield from _below(folder)
@@ -127,11 +125,9 @@ def _below(folder: Path) -> tuple[Path, ...]:
     )
 
 
-def _named(page: bytes) -> Iterator[Path]:
-    """Find the sources of what a page names: of a tool or a package all of it."""
-    for module, command in _NAMED.findall(page):
-        known = commands().get(command.decode()) if command else None
-        name = known.path.partition(":")[0] if known else module.decode()
+def _used_by(page: Path) -> Iterator[Path]:
+    """Find the sources of what the code of a page uses: of a tool or a package all of it."""
+    for name in list_modules(page):
         for file in _source(name, ROOT):
             around = [folder for folder in _tools() if folder in file.parents]
             yield from _below(around[0]) if around else (file,)
@@ -184,7 +180,7 @@ def record(passed: Iterable[tuple[str, str]]) -> None:
 def _tests(part: str) -> list[str]:
     path = ROOT / part
     if path.suffix == ".md":
-        return [f"{PAGE}[{part}]"]
+        return [f"{BLOCKS}[{part}]"]
     if part.startswith("programs/"):
         own = ROOT / "tests" / "programs" / test_file(path.name)
         return [*([_name(own)] if own.is_file() else []), "tests/programs/test_all.py"]

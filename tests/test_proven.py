@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.affected import BLOCKS
 from tests import proven
 
 
@@ -106,7 +107,7 @@ def test_a_part_depends_on_its_files_and_on_the_doors_that_it_uses(
         ("tests/programs/test_all.py::test_x", set[str]()),
         ("packages/gcc/tests/test_gcc/test_session.py::test_x[1]", {"packages/gcc"}),
         ("tests/scripts/test_affected.py::test_x", {"scripts"}),
-        (f"{proven.PAGE}[docs/guide/tune.md]", {"docs/guide/tune.md"}),
+        (f"{BLOCKS}[docs/guide/tune.md]", {"docs/guide/tune.md"}),
         ("tests/docs/test_pages.py::test_blocks_are_found", set[str]()),
         ("tests/core/test_plan.py::test_x[sha]", set[str]()),
     ],

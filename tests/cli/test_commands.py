@@ -2,8 +2,6 @@
 """The program's help and version need neither a command nor Typer."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -11,29 +9,14 @@ from typer.testing import CliRunner
 from compiler_gym.cli._app import app
 from compiler_gym.cli._commands import commands, program_help
 from compiler_gym.version import __version__
-from tests.command_line import Run
+from tests.command_line import Run, run_and_list_modules
 
 HEAVY = ("numpy", "gymnasium", "compiler_gym.core", "compiler_gym.search", "matplotlib", "typer")
 
 
-def printed(*arguments: str) -> tuple[str, set[str]]:
-    """Return the output of the program, and the modules that it loaded."""
-    program = (
-        "import sys; from compiler_gym.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print('loaded:', *sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
-    )
-    shown, _, loaded = done.stdout.partition("loaded:")
-    return shown, set(loaded.split())
-
-
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_help_lists_every_command_and_loads_nothing_heavy(option: str) -> None:
-    shown, loaded = printed(option)
+    shown, loaded = run_and_list_modules(option)
     for command in commands():
         assert re.search(rf"^  {command} ", shown, re.M)
     assert not loaded.intersection(HEAVY)
@@ -41,7 +24,7 @@ def test_help_lists_every_command_and_loads_nothing_heavy(option: str) -> None:
 
 @pytest.mark.parametrize("option", ["--version", "-V"])
 def test_the_version_is_printed_without_the_list_of_commands(option: str) -> None:
-    shown, loaded = printed(option)
+    shown, loaded = run_and_list_modules(option)
     assert shown == f"compiler-gym {__version__}\n"
     assert not loaded.intersection((*HEAVY, "importlib.metadata"))
 

@@ -2,14 +2,12 @@
 """``compiler-gym version`` names every part, also where a compiler cannot run."""
 
 import platform
-import subprocess
-import sys
 
 import gymnasium
 
 from compiler_gym.registration import compilers
 from compiler_gym.version import __version__
-from tests.command_line import Run
+from tests.command_line import Run, run_and_list_modules
 from tests.loading import needs_packages
 
 
@@ -23,16 +21,7 @@ def test_every_part_has_its_version(cli: Run) -> None:
 
 
 def test_a_version_is_printed_without_an_environment() -> None:
-    program = (
-        "import sys; from compiler_gym.cli import main\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "print('loaded:', *sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "version"], capture_output=True, text=True, check=True
-    )
-    loaded = set(done.stdout.partition("loaded:")[2].split())
+    _, loaded = run_and_list_modules("version")
     assert "compiler_gym._llvm" in loaded  # which is the one that knows its version
     assert not {"numpy", "gymnasium", "compiler_gym.core"} & loaded
 

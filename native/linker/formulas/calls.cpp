@@ -43,8 +43,8 @@ std::optional<int> estimate(llvm::CallBase& call, llvm::FunctionAnalysisManager&
 
 // INLINE_INPUTS, the first of which is filled in later, and CALL_INPUTS of inputs.h, in order; none
 // for calls to which no rule applies.
-std::optional<std::array<double, 12>> call_inputs(llvm::CallBase& call,
-                                                  llvm::FunctionAnalysisManager& analyses) {
+std::optional<std::array<double, 12>> compute_call_inputs(llvm::CallBase& call,
+                                                          llvm::FunctionAnalysisManager& analyses) {
   const llvm::Function& caller = *call.getCaller();
   const llvm::Function& callee = *call.getCalledFunction();
   if (&caller == &callee || caller.getInstructionCount() > most_instructions) return std::nullopt;
@@ -79,7 +79,7 @@ std::unique_ptr<llvm::InlineAdvice> Advisor::getAdviceImpl(llvm::CallBase& call)
   if (getMandatoryKind(call, FAM, remarks) != MandatoryInliningKind::NotMandatory ||
       !llvm::isInlineViable(callee).isSuccess())
     return standard;
-  auto inputs = call_inputs(call, FAM);
+  auto inputs = compute_call_inputs(call, FAM);
   if (!inputs) return standard;
   const bool own = standard->isInliningRecommended();
   inputs->front() = own;
@@ -105,7 +105,7 @@ class Order : public llvm::InlineOrder<Call> {
 
   std::size_t size() override { return calls_.size(); }
   void push(const Call& call) override {
-    const auto inputs = call_inputs(*call.first, analyses_);
+    const auto inputs = compute_call_inputs(*call.first, analyses_);
     const double score =
         inputs ? (*Decisions::get().order)(llvm::ArrayRef(*inputs).drop_front()) : -last;
     calls_.insert({{std::isnan(score) ? last : -score, met_++}, call});

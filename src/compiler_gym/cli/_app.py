@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from compiler_gym.cli._commands import ABOUT, commands, program_help
+from compiler_gym.cli._commands import ABOUT, answer, commands, program_help
 from compiler_gym.cli.kit.groups import CommandGroup
 from compiler_gym.cli.kit.interrupts import exit_when_terminated, leaving_with_the_reader
 from compiler_gym.cli.kit.rows import HELP
@@ -77,14 +77,8 @@ def compiler_gym(
     ] = False,
 ) -> None:
     """Optimise programs with a compiler, one action at a time."""
-    if version:
-        from compiler_gym.version import __version__
-
-        typer.echo(f"compiler-gym {__version__}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(2)
+    if version or context.invoked_subcommand is None:
+        raise typer.Exit(answer(["--version"] if version else []) or 0)
 
 
 def main() -> None:
