@@ -42,7 +42,7 @@ demo: setup ## Tune a small project; then search for a minute for passes that be
 	@if command -v ld.lld-22 >/dev/null || command -v ld.lld >/dev/null; then \
 	  echo "A project of $$(ls programs/gsm/*.c | wc -l) sources, a speech coder, tuned for size:"; \
 	  rm -rf $(OUTPUT)/tuned; compiler_gym="$$PWD/$(BIN)/compiler-gym"; output="$$(realpath -m $(OUTPUT)/tuned)"; \
-	  cd programs/gsm && "$$compiler_gym" tune --time 10 --output "$$output" -- sh -c '$${CC:-cc} -Oz *.c -o gsm'; \
+	  cd programs/gsm && "$$compiler_gym" tune --time 30 --output "$$output" -- sh -c '$${CC:-cc} -Oz *.c -o gsm'; \
 	else echo "Not tuned: expected lld to link a project with: apt install lld-22"; fi
 	@echo; echo "And now eight programs, a minute, and passes alone:"
 	@mkdir -p $(OUTPUT) && $(BIN)/compiler-gym search --time 60s --output $(OUTPUT)/found.json \

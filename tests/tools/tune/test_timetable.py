@@ -48,6 +48,8 @@ def test_what_comes_after_the_search_is_predicted_from_what_came_before(clock: C
     assert made.predict_judging() == test + run + gains
     assert made.seconds_to_rebuild == 20.0
     assert timetable(clock, 40.0).seconds_to_rebuild == 10.0
+    small = Timetable(Request(("make",), Path("p"), seconds=100.0))
+    assert small.seconds_to_rebuild == 6.0  # a plan takes seconds to read
     confirmed = timetable(clock, 100.0, confirm="x")
     assert confirmed.predict_judging() == test + 6 * run + gains
 

@@ -18,8 +18,9 @@ _EXPLAINING, _MOST_EXPLAINING = 0.1, 60.0
 """The share of the limit for measuring the gain from each decision, and its maximum in seconds."""
 _COMPARING = 3
 """The number of project builds that take as long as the builds to compare with."""
-_REBUILDING, _MOST_REBUILDING = 2, 0.25
-"""The number of project builds that take as long as one with a plan, and its largest share."""
+_REBUILDING, _LEAST_REBUILDING, _MOST_REBUILDING = 2, 6.0, 0.25
+"""The number of project builds that take as long as one with a plan, its minimum in seconds, of
+which most is spent on reading the plan, and its largest share of the limit."""
 _REPORTING = 1.0
 """Seconds to start the command and to write the report."""
 _NOTED = 1.0
@@ -75,7 +76,7 @@ class Timetable:
     def seconds_to_rebuild(self) -> float:
         """The seconds to keep for a build of the project with the plan."""
         most = _MOST_REBUILDING * (self._request.seconds_allowed or 0.0)
-        return min(_REBUILDING * self._took(Phase.BUILD), most)
+        return min(max(_REBUILDING * self._took(Phase.BUILD), _LEAST_REBUILDING), most)
 
     def predict_judging(self) -> float:
         """Return the seconds to test, time, explain and write the result for one binary."""

@@ -274,6 +274,8 @@ def _show_next(summary: "TuningSummary") -> None:
     rows.add_row("report.html", "the gain from each decision, and sizes by function")
     rows.add_row("tuned.toml", "the plan: every decision")
     rows.add_row("reproduce.sh", "a script that produces the same bytes without this library")
+    if (Path(summary.folder) / "plugin").is_dir():
+        rows.add_row("plugin", "the size plug-in that the script loads, and its source")
     show(rows, console)
     console.print(style_text("Next:", "bold"))
     for command in _commands(summary, folder):
