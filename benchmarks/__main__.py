@@ -24,7 +24,6 @@ SECTIONS = (
     "marks",
     "observations",
     "steps",
-    "busy",
     "start",
     "resets",
     "fork",

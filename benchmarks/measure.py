@@ -16,13 +16,15 @@ class NotSetUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number: what it is, its unit, and the bound it was promised to keep."""
+    """One number: its name, its unit, the bound it was promised to keep, and its interval."""
 
     name: str
     value: float
     unit: str
     bound: float | None = None
     direction: Literal["at most", "at least"] = "at most"
+    between: tuple[float, float] | None = None
+    """The least and the greatest of what the rounds found."""
 
     @property
     def holds(self) -> bool | None:
@@ -33,7 +35,11 @@ class Figure:
 
     @property
     def measured(self) -> str:
-        return _text(self.value, self.unit)
+        value = _text(self.value, self.unit)
+        if self.between is None:
+            return value
+        low, high = (_text(bound, "") for bound in self.between)
+        return f"{value} [{low}, {high}]"
 
     @property
     def promise(self) -> str:

@@ -1,53 +1,86 @@
 # SPDX-License-Identifier: MIT
-"""CompilerGym 0.2.5 beside ours: the same bitcode, the same hundred actions, in turns.
+"""CompilerGym 0.2.5 beside ours: episodes as a learner plays them, on the machines people have.
+
+A learner resets, takes 15 steps with Autophase and IrInstructionCountOz, and begins again. On an
+idle machine episodes of 45 steps, `multistep` and `fork` are measured too; a job is a shell loop
+of nice 19. Both libraries read the same bitcode, get the same actions in the same order and take
+turns. A ratio is the median of those of all rounds, with the least and the greatest. Sequences
+are comparable where about as many actions changed the program on both sides.
 
 The old library needs an environment of its own: ``--peer DIR`` or ``COMPILER_GYM_PEER`` names a
 folder with its interpreter as ``venv/bin/python``, with what it would download below
-``site_data`` and with bitcode that both read (LLVM 10's) below ``programs``. Both sides run
-``peer_round.py``, each in a process of its own; they take turns, and the best of every round
-counts, because other programs on the machine only ever add. Sequences are comparable where
-about as many actions changed the program on both sides.
+``site_data`` and with bitcode that both read (LLVM 10's) below ``programs``.
+``python -m benchmarks.peer --help`` lists the options that measure less.
 """
 
+import argparse
 import json
 import os
 import random
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from statistics import median
 
 from benchmarks.measure import Figure, NotSetUpError
 from compiler_gym import make
 
 VARIABLE = "COMPILER_GYM_PEER"
-ROUNDS = 3
-SECONDS = 0.5
-"""How long each thing is repeated in a round, if it can be done more than three times."""
+PROGRAMS = ("crc32", "p1k_mix", "cs_7", "cs_11")
+"""Of 242, 1,100, 8,500 and 20,600 instructions."""
+ROUNDS = 5
+SECONDS = 10.0
+"""How long episodes are played in a round."""
 ACTIONS = 100
-LARGEST_BYTES = 1 << 20
 ROUND = Path(__file__).with_name("peer_round.py")
-SMALL, MEDIUM = 500, 3_000
-"""Instructions: what was promised depends on the size."""
 
-Measured = dict[str, dict[str, float]]
-"""By program, then by what was done: seconds, or counts."""
+PROMISES: dict[int, dict[str, tuple[float, ...]]] = {
+    0: {
+        "episode of 15 steps": (6, 4, 3, 3),
+        "reset after 15 steps": (4, 4, 8, 8),
+        "reset after 45 steps": (4, 4, 8, 8),
+        "multistep of 100 actions": (2.5, 2, 1.7, 1.8),
+        "fork": (3, 3, 3, 3),
+    },
+    1: {"episode of 15 steps": (4, 3, 3)},
+    2: {
+        "episode of 15 steps": (2.5, 2.5),
+        "episode of 15 steps, worst round": (1.5, 1.5),
+        "reset after 15 steps": (1.5, 1.5),
+    },
+}
+"""By the number of jobs: how many times as fast ours is, for the first of `PROGRAMS`."""
+
+Round = dict[str, float]
+"""By what was done: seconds, or counts."""
 
 
 def measure() -> list[Figure]:
-    folder = find_folder()
-    programs = [p for p in list_programs(folder) if p.stat().st_size <= LARGEST_BYTES]
-    old: Measured = {}
-    ours: Measured = {}
-    for _ in range(ROUNDS):
-        keep_best(old, run_round(programs, SECONDS, folder))
-        keep_best(ours, run_round(programs, SECONDS))
-    return [
-        figure
-        for path in sorted(ours, key=lambda path: ours[path]["instructions"])
-        for figure in _figures(Path(path).stem, old[path], ours[path])
-    ]
+    return list(compare(find_folder()))
+
+
+def compare(
+    folder: Path,
+    programs: Sequence[str] = PROGRAMS,
+    jobs: Sequence[int] = tuple(PROMISES),
+    rounds: int = ROUNDS,
+    seconds: float = SECONDS,
+) -> Iterator[Figure]:
+    """Yield the figures of each program beside each number of jobs as soon as they are known."""
+    for count in jobs:
+        measured = len(PROMISES[count]["episode of 15 steps"])
+        for place, name in enumerate(PROGRAMS[:measured]):
+            if name in programs:
+                old: list[Round] = []
+                ours: list[Round] = []
+                with _other_jobs(count):
+                    for _ in range(rounds):
+                        old.append(run_round(folder, name, seconds, is_idle=not count, old=True))
+                        ours.append(run_round(folder, name, seconds, is_idle=not count))
+                yield from _figures(count, place, old, ours)
 
 
 def find_folder() -> Path:
@@ -63,15 +96,6 @@ def find_folder() -> Path:
     return folder
 
 
-def list_programs(folder: Path) -> list[Path]:
-    """Return the bitcode in the folder of 0.2.5, which both read; the smallest comes first."""
-    programs = (folder / "programs").glob("*.bc*")
-    found = sorted(programs, key=lambda path: path.stat().st_size)
-    if not found:
-        raise NotSetUpError(f"no bitcode below {folder / 'programs'}")
-    return found
-
-
 @cache
 def _draw_actions() -> list[str]:
     """Return names of the old action space, drawn with a fixed seed."""
@@ -81,19 +105,19 @@ def _draw_actions() -> list[str]:
 
 
 def run_round(
-    programs: list[Path], seconds: float, folder: Path | None = None, *, as_learner: bool = False
-) -> Measured:
-    """Measure all programs with the library in `folder`, or with ours, in a process of its own."""
-    python = folder / "venv/bin/python" if folder else Path(sys.executable)
-    variables = _old_variables(folder) if folder else {"PYTHONPATH": str(ROUND.parents[1])}
-    wanted = {"actions": _draw_actions(), "seconds": seconds, "as_learner": as_learner}
+    folder: Path, program: str, seconds: float, *, is_idle: bool, old: bool = False
+) -> Round:
+    """Measure the program with the library in `folder`, or with ours, in a process of its own."""
+    python = folder / "venv/bin/python" if old else Path(sys.executable)
+    variables = _old_variables(folder) if old else {"PYTHONPATH": str(ROUND.parents[1])}
+    asked = {"program": str(folder / "programs" / f"{program}.bc10"), "actions": _draw_actions()}
     done = subprocess.run(
-        [python, ROUND], input=json.dumps({"programs": list(map(str, programs)), **wanted}),
+        [python, ROUND], input=json.dumps({**asked, "seconds": seconds, "is_idle": is_idle}),
         capture_output=True, text=True, check=False, cwd=folder, env={**os.environ, **variables},
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(f"a round with {python} failed:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout.splitlines()[-1])["programs"]
+    return json.loads(done.stdout.splitlines()[-1])  # the old library prints, too
 
 
 def _old_variables(folder: Path) -> dict[str, str]:
@@ -106,40 +130,47 @@ def _old_variables(folder: Path) -> dict[str, str]:
     }
 
 
-def keep_best(best: Measured, found: Measured) -> None:
-    """Put the least of each time in `best` and `found` into `best`."""
-    for path, values in found.items():
-        known = best.setdefault(path, values)
-        for name, value in values.items():
-            known[name] = min(known[name], value)
+@contextmanager
+def _other_jobs(count: int) -> Iterator[None]:
+    command = ["nice", "-n", "19", "sh", "-c", "while :; do :; done"]
+    jobs = [subprocess.Popen(command) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for job in jobs:
+            job.kill()
+            job.wait()
 
 
-def _figures(name: str, old: dict[str, float], ours: dict[str, float]) -> list[Figure]:
-    size = int(ours["instructions"])
-    step = 5.0 if size <= SMALL else 4.0 if size <= MEDIUM else 2.2
-    bounds: dict[str, float | None] = {
-        "step + IrInstructionCount": step,
-        "step + Autophase + IrInstructionCountOz": step,
-        "multistep": 2.0 if size <= MEDIUM else 1.4,
-        "reset": 5.0,
-        "fork": None,
-    }
-    label = f"{name}, {size:,} instructions"
-    figures = [
-        Figure(f"{label}: {_WORDS.get(kind, kind)}", old[kind] / ours[kind], "x", bound, "at least")
-        for kind, bound in bounds.items()
-    ]
-    forks: dict[str, Any] = {"unit": "x", "bound": 1.5}
-    return [
-        *figures,
-        Figure(f"{label}: fork against a bare one", ours["fork"] / ours["bare fork"], **forks),
-        Figure(f"{label}: actions that changed it, 0.2.5", old["changed"], ""),
-        Figure(f"{label}: actions that changed it, ours", ours["changed"], ""),
-    ]
+def _figures(jobs: int, place: int, old: list[Round], ours: list[Round]) -> Iterator[Figure]:
+    machine = ("idle machine", "one job", "two jobs")[jobs]
+    label = f"{machine}, {int(ours[0]['instructions']):,} instructions"
+    for kind, bounds in PROMISES[jobs].items():
+        known, _, is_worst = kind.partition(", ")
+        ratios = [one[known] / other[known] for one, other in zip(old, ours, strict=True)]
+        if is_worst:
+            yield Figure(f"{label}: {kind}", min(ratios), "x", bounds[place], "at least")
+            continue
+        between = (min(ratios), max(ratios))
+        times = " against ".join(f"{median(r[known] for r in s) * 1e3:.3g}" for s in (old, ours))
+        name = f"{label}: {kind} ({times} ms)"
+        yield Figure(name, median(ratios), "x", bounds[place], "at least", between)
+    counts = " and ".join(str(int(side[0]["changed"])) for side in (old, ours))
+    name = f"{label}: actions that changed it ({counts})"
+    yield Figure(name, ours[0]["changed"] / old[0]["changed"], "x")
 
 
-_WORDS = {
-    "multistep": f"multistep of {ACTIONS}",
-    "reset": "reset to a program seen before",
-    "fork": "fork",
-}
+def main() -> None:
+    """Measure what the command line names, and print each figure as soon as it is known."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peer", description=main.__doc__)
+    parser.add_argument("--programs", nargs="+", choices=PROGRAMS, default=PROGRAMS)
+    parser.add_argument("--jobs", nargs="+", type=int, choices=PROMISES, default=[*PROMISES])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of episodes in a round")
+    for figure in compare(find_folder(), **vars(parser.parse_args())):
+        kept = {None: "", True: "yes", False: "NO"}[figure.holds]
+        print(f"{figure.name:85}{figure.measured:22}{figure.promise:9}{kept}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 """One round of the same work on whichever compiler_gym this interpreter has: JSON to JSON.
 
 It runs as a file, with CompilerGym 0.2.5 or with ours, and uses only what both have. Standard
-input names the programs (paths of bitcode that both read) and the actions (names).
+input names the program (the path of bitcode that both read) and the actions.
 """
 
 import gc
@@ -16,75 +16,38 @@ import warnings
 from pathlib import Path
 
 warnings.filterwarnings("ignore")
+os.environ.setdefault("GYM_DISABLE_WARNINGS", "1")
 
 import compiler_gym  # noqa: E402 - its imports warn too
 
 IS_OLD = compiler_gym.__version__.startswith("0.")
-KINDS = {
-    "step + IrInstructionCount": (None, "IrInstructionCount"),
-    "step + Autophase + IrInstructionCountOz": ("Autophase", "IrInstructionCountOz"),
-}
-
-SMALL = (
-    "-sroa", "-early-cse", "-simplifycfg", "-dce", "-reassociate", "-adce", "-sccp", "-bdce",
-)  # fmt: skip
-"""Passes that take some tens of microseconds on a small program that they have improved before."""
-LENGTHS = (15, 45)
-"""Steps of a learner's episode."""
 
 
 def main():
-    asked = json.load(sys.stdin)
-    measure = as_learner if asked.get("as_learner") else measured
-    done = {path: measure(path, asked["actions"], asked["seconds"]) for path in asked["programs"]}
-    # The old library prints; what counts is the last line.
-    print(json.dumps({"version": compiler_gym.__version__, "programs": done}))
+    print(json.dumps(measured(**json.load(sys.stdin))))
 
 
-def measured(path, names, seconds):
-    """Return the least seconds of everything on the program at `path`."""
-    program = benchmark_of(path)
+def measured(program, actions, seconds, is_idle):
+    """Return the seconds of an episode and of its reset; more if the machine is idle."""
+    program = benchmark_of(program)
     env = made(program)
     try:
+        env.observation_space, env.reward_space = "Autophase", "IrInstructionCountOz"
         env.reset(benchmark=program)
         known = list(env.action_space.names)
-        actions = [known.index(name) for name in names]
-        found = {"instructions": int(env.observation["IrInstructionCount"])}
-        found["reset"] = least(lambda: env.reset(benchmark=program), seconds)
-        for kind, (observation, reward) in KINDS.items():
-            env.observation_space, env.reward_space = observation, reward
-            found[kind], changed = steps(env, program, actions, seconds)
-            found["changed"] = changed
-        env.observation_space = env.reward_space = None
-        found["multistep"] = multistep(env, program, actions, seconds)
-        env.reset(benchmark=program)
-        env.multistep(actions[:10])
-        found.update(forks(env, seconds))
-        return found
-    finally:
-        env.close()
-
-
-def as_learner(path, names, seconds):
-    """Return what a learner waits for: the median seconds of a small step and of a reset."""
-    program = benchmark_of(path)
-    env = made(program)
-    try:
-        env.observation_space, env.reward_space = "Autophase", "IrInstructionCount"
-        env.reset(benchmark=program)
-        known = list(env.action_space.names)
-        actions = [known.index(name) for name in names]
-        small = itertools.cycle(known.index(name) for name in SMALL)
+        actions = [known.index(name) for name in actions]
         found = {
             "instructions": int(env.observation["IrInstructionCount"]),
-            "small step": middle(lambda: env.step(next(small)), seconds),
+            "changed": sum(changed(env, action) for action in actions),
+            **episodes(env, program, actions, 15, seconds),
         }
-        for count in LENGTHS:
-            found[f"reset after {count} steps"] = middle(
-                lambda: env.reset(benchmark=program),
-                seconds,
-                lambda count=count: [env.step(action) for action in actions[:count]],
+        if is_idle:
+            found |= episodes(env, program, actions, 45, seconds / 2)
+            env.observation_space = env.reward_space = None
+            found[f"multistep of {len(actions)} actions"] = multistep(
+                env, program, actions, seconds / 10
             )
+            found["fork"] = forks(env, program, actions[:10], seconds / 10)
         return found
     finally:
         env.close()
@@ -107,79 +70,63 @@ def made(program):
     return compiler_gym.make("llvm-v0", benchmark=program, action_space="CompilerGymV0")
 
 
-def steps(env, program, actions, seconds):
-    """Return the least seconds of the actions as steps, and how many changed the program."""
-    changed = []
+def changed(env, action):
+    """Take a step; return whether it changed the program."""
+    result = env.step(action)
+    if result[2] or result[3] is True:
+        raise RuntimeError(str(result[-1])[:300])
+    return not result[-1].get("action_had_no_effect", False)
 
-    def play():
-        changed.clear()
-        for action in actions:
-            result = env.step(action)
-            info = result[-1]
-            if result[2] or result[3] is True:
-                raise RuntimeError(str(info)[:300])
-            changed.append(not info.get("action_had_no_effect", False))
 
-    return least(play, seconds, lambda: env.reset(benchmark=program)), sum(changed)
+def episodes(env, program, actions, length, seconds):
+    """Play episodes of the actions in turn; return the mean of one and the median reset."""
+    turn, resets = itertools.cycle(actions), []
+    gc.collect()
+    started = time.perf_counter()
+    while len(resets) < 3 or time.perf_counter() < started + seconds:
+        resets.append(timed(lambda: env.reset(benchmark=program)))
+        for action in itertools.islice(turn, length):
+            changed(env, action)
+    mean = (time.perf_counter() - started) / len(resets)
+    name = f"{length} steps"
+    return {f"episode of {name}": mean, f"reset after {name}": statistics.median(resets)}
 
 
 def multistep(env, program, actions, seconds):
-    return least(lambda: env.multistep(actions), seconds, lambda: env.reset(benchmark=program))
+    return middle(lambda: env.multistep(actions), seconds, lambda: env.reset(benchmark=program))
 
 
-def forks(env, seconds):
-    """Return the least seconds of a fork, and of a bare one of the same process where it tells."""
+def forks(env, program, actions, seconds):
+    env.reset(benchmark=program)
+    env.multistep(actions)
     twins = []
 
     def close():
         while twins:
             twins.pop().close()
 
-    found = {"fork": least(lambda: twins.append(env.fork()), seconds, close)}
-    close()
-    if not IS_OLD:
-        found["bare fork"] = bare_fork(env, seconds)
-    return found
-
-
-def bare_fork(env, seconds):
-    """Return the least seconds until a plain fork of a worker in the same state answers."""
-    from benchmarks.timed_session import bare_fork_seconds
-
-    twin = made(env.benchmark)
     try:
-        return bare_fork_seconds(twin, env, seconds)
+        return middle(lambda: twins.append(env.fork()), seconds, close)
     finally:
-        twin.close()
+        close()
 
 
-def least(work, seconds, before=lambda: None):
-    """Return the least time of `work`, repeated for `seconds` and three times at least."""
-    gc.collect()
-    times = []
-    while len(times) < 3 or sum(times) < seconds:
-        times.append(timed(work, before))
-    return min(times)
-
-
-def middle(work, seconds, before=lambda: None):
-    """Return the median time of `work`, repeated until `seconds` are over, `before` included."""
+def middle(work, seconds, before):
+    """Return the median time of `work`, done for `seconds`, `before` included, and three times."""
     gc.collect()
     times = []
     ends = time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < ends:
-        times.append(timed(work, before))
+        before()
+        times.append(timed(work))
     return statistics.median(times)
 
 
-def timed(work, before):
-    before()
+def timed(work):
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
 
 
 if __name__ == "__main__":
-    if IS_OLD:
-        os.environ.setdefault("GYM_DISABLE_WARNINGS", "1")
     main()

@@ -56,6 +56,8 @@ def _plain(figure: Figure) -> dict[str, Any]:
     }
     if figure.bound is not None:
         plain |= {"bound": figure.bound, "direction": figure.direction}
+    if figure.between is not None:
+        plain["between"] = [float(_rounded(value)) for value in figure.between]
     return plain
 
 
