@@ -36,6 +36,7 @@ void bind_program_graph(nb::module_& m);
 void bind_statements(nb::module_& m);
 void bind_tables(nb::module_& m);
 void bind_tokens(nb::module_& m);
+void bind_trials(nb::module_& m);
 
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 

@@ -24,4 +24,5 @@ NB_MODULE(_llvm, m) {
   bind_statements(m);
   bind_tables(m);
   bind_tokens(m);
+  bind_trials(m);
 }

@@ -41,6 +41,9 @@ void bind_module(nb::module_& m) {
           "data"_a, "name"_a = "", "Read bitcode or textual IR, or raise `BenchmarkInitError`.")
       .def("run", &Module::run, "pipeline"_a, Unlocked(),
            "Run a textual pass pipeline; return whether the IR changed, exactly.")
+      .def("run_on", &Module::run_on, "pipeline"_a, "functions"_a, Unlocked(),
+           "Like `run`, on these functions alone. Raise `PipelineError` for passes of modules and\n"
+           "components of the call graph, and `InvalidActionError` for a function without a body.")
       .def("apply", &Module::apply, "pipeline"_a, Unlocked(),
            "Run a pipeline without change detection; return whether the IR may have changed.")
       .def("run_with", &Module::run_with, "pipeline"_a, "options"_a, Unlocked(),

@@ -200,6 +200,12 @@ class Module:
     def run(self, pipeline: str) -> bool:
         """Run a textual pass pipeline; return whether the IR changed, exactly."""
 
+    def run_on(self, pipeline: str, functions: Sequence[str]) -> bool:
+        """
+        Like `run`, on these functions alone. Raise `PipelineError` for passes of modules and
+        components of the call graph, and `InvalidActionError` for a function without a body.
+        """
+
     def apply(self, pipeline: str) -> bool:
         """
         Run a pipeline without change detection; return whether the IR may have changed.
@@ -496,3 +502,10 @@ def token_categories() -> list[str]:
 
 def token_kinds() -> list[tuple[int, str]]:
     """The kinds that are not keywords: (number, name)."""
+
+def try_on(module: Module, choices: Sequence[tuple[str, Sequence[str]]]) -> tuple[bytes, bytes]:
+    """
+    Run the pipelines of each pair (function, pipelines) on clones of the function; return
+    the instructions left (int64) and hashes of the results (uint64), in the order of
+    `choices`. The module stays as it is. Raise the errors of `Module.run_on()`.
+    """

@@ -14,6 +14,7 @@
 #include "compiler_gym/llvm/features.h"
 #include "compiler_gym/llvm/retarget.h"
 #include "compiler_gym/llvm/runtime.h"
+#include "compiler_gym/llvm/trials.h"
 #include "compiler_gym/llvm/whole_program.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/Intrinsics.h"
@@ -142,9 +143,13 @@ struct Module::State {
 
   bool run(const std::string& pipeline, bool is_asked,
            ChangeDetector::Listener listener = nullptr) {
-    auto passes = parse(pipeline);
+    return run(parse(pipeline), is_one_pass(pipeline), is_asked, std::move(listener));
+  }
+
+  bool run(::llvm::ModulePassManager passes, bool is_one_pass, bool is_asked,
+           ChangeDetector::Listener listener = nullptr) {
     ++version;
-    detector->begin(is_one_pass(pipeline), is_asked, std::move(listener));
+    detector->begin(is_one_pass, is_asked, std::move(listener));
     run(std::move(passes));
     throw_reported_errors();
     // The cached state is valid until a pass reports a change.
@@ -246,6 +251,13 @@ Module& Module::operator=(Module&&) noexcept = default;
 
 bool Module::run(const std::string& pipeline) {
   return with_state([&](State& state) { return state.run(pipeline, /*is_asked=*/true); });
+}
+
+bool Module::run_on(const std::string& pipeline, const std::vector<std::string>& functions) {
+  return with_state([&](State& state) {
+    auto passes = state.runner().parse_on(pipeline, find_functions(*state.module, functions));
+    return state.run(std::move(passes), is_one_pass(pipeline), /*is_asked=*/true);
+  });
 }
 
 bool Module::apply(const std::string& pipeline) {

@@ -23,6 +23,23 @@ bool may_run_on(::llvm::StringRef, ::llvm::Any unit) {
   return !function || !function->hasOptNone();
 }
 
+// Like ModuleToFunctionPassAdaptor, but visits the chosen functions alone. Required passes ignore
+// may_run_on, so that is not the place to skip a function.
+struct ChosenFunctionsPassAdaptor : ::llvm::PassInfoMixin<ChosenFunctionsPassAdaptor> {
+  ::llvm::PreservedAnalyses run(::llvm::Module& module, ::llvm::ModuleAnalysisManager& modules) {
+    auto& analyses =
+        modules.getResult<::llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
+    for (auto* function : functions) {
+      analyses.invalidate(*function, passes.run(*function, analyses));
+    }
+    return ::llvm::PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+
+  ::llvm::FunctionPassManager passes;
+  std::vector<::llvm::Function*> functions;
+};
+
 }  // namespace
 
 struct PassRunner::Parts {
@@ -82,6 +99,19 @@ PassRunner::PassRunner(PassRunner&&) noexcept = default;
   if (auto refusal = builder().parsePassPipeline(passes, pipeline)) {
     throw PipelineError(::llvm::toString(std::move(refusal)));
   }
+  return passes;
+}
+
+::llvm::ModulePassManager PassRunner::parse_on(const std::string& pipeline,
+                                               std::vector<::llvm::Function*> functions) {
+  ChosenFunctionsPassAdaptor chosen;
+  if (auto refusal = builder().parsePassPipeline(chosen.passes, pipeline)) {
+    throw PipelineError("only passes of functions and loops can run on chosen functions: " +
+                        ::llvm::toString(std::move(refusal)));
+  }
+  chosen.functions = std::move(functions);
+  ::llvm::ModulePassManager passes;
+  passes.addPass(std::move(chosen));
   return passes;
 }
 

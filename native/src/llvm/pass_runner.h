@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compiler_gym/given_up.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -25,6 +26,10 @@ class PassRunner {
 
   // Throws PipelineError before any pass runs.
   ::llvm::ModulePassManager parse(const std::string& pipeline);
+  // The same for passes of functions and loops, which run on these functions alone. Throws
+  // PipelineError for passes of larger units.
+  ::llvm::ModulePassManager parse_on(const std::string& pipeline,
+                                     std::vector<::llvm::Function*> functions);
 
   // Run the passes and drop all analyses, so that later runs depend on the IR alone. Exceptions of
   // a pass become FatalError, because they interrupt LLVM.

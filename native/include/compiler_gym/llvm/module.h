@@ -56,6 +56,9 @@ class Module {
   // LLVM refuses the text, DiagnosticError when a pass reported errors, and
   // TooLargeError after a change that left more instructions than the limit.
   bool run(const std::string& pipeline);
+  // Like `run`, on these functions alone. Throws PipelineError for passes of modules and components
+  // of the call graph, and RefusedError if the module has no such function with a body.
+  bool run_on(const std::string& pipeline, const std::vector<std::string>& functions);
   // Like `run`, but skips change detection: true means that the IR may have changed.
   bool apply(const std::string& pipeline);
   // Like `run`, with other values of LLVM's command-line options for this pipeline alone. Works
