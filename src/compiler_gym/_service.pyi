@@ -40,6 +40,11 @@ class Channel:
         Bind the process at the other end to this core, or to all of ours (-1).
         """
 
+    def settle(self) -> None:
+        """
+        Keep the other process on this thread's core while either end finds its core crowded; free it otherwise.
+        """
+
     @property
     def is_crowded(self) -> bool:
         """

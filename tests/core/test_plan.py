@@ -109,6 +109,20 @@ def test_each_observation_is_requested_once_and_shared(
         assert reward.told == [([3], found), ("start", found)]
 
 
+def test_a_reset_also_requests_what_a_reward_starts_from(view: ObservationView) -> None:
+    class Started(Sum):
+        def start(self, observations: Any, observation_view: Any) -> None:
+            self.told.append((list(observations), observation_view["half"]))
+
+    reward = Started("reward", "time")
+    reward.initial_spaces = ["half", "time", "no such observation"]
+    plan = plan_of(view, None, reward)
+    assert (plan.names, plan.first_names) == (["time"], ["time", "size"])
+    unavailable = view.copy(lambda names: pytest.fail(f"{names} were requested once more"))
+    plan.start([0.5, 8], unavailable)
+    assert reward.told == [([0.5], 4)]
+
+
 @pytest.mark.parametrize(
     ("chosen", "seen", "default", "kind"),
     [

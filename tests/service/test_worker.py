@@ -24,6 +24,7 @@ from compiler_gym.errors import (
     WorkerTimeoutError,
 )
 from compiler_gym.service import Limits, SessionSource, client
+from compiler_gym.service.dispatch import BusyWorkers
 from compiler_gym.service.messages import (
     Failed,
     Parameter,
@@ -362,6 +363,21 @@ def test_both_ends_sleep_as_long_as_one_finds_its_core_crowded(
         worker.submit(step("add"))
         worker.gather()
         assert channel.sleeps is is_crowded
+
+
+def test_a_lone_worker_stays_on_its_owners_core_while_that_is_crowded(
+    open_worker: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = open_worker()
+    assert worker.channel is not None
+    everywhere = os.sched_getaffinity(0)
+    worker.channel.sleeps = True
+    worker.call(step("add"))
+    assert len(os.sched_getaffinity(worker.pid)) == 1
+    worker.channel.sleeps = True
+    monkeypatch.setattr(BusyWorkers, "is_one", False)
+    worker.call(step("add"))  # with others, the kernel places it
+    assert os.sched_getaffinity(worker.pid) == everywhere
 
 
 @pytest.fixture

@@ -81,6 +81,9 @@ void bind_channel(nb::module_& m) {
       .def("send_held", &Channel::send_held, "Send the stored request. `receive` raises any error.")
       .def("place", &Channel::place, "core"_a,
            "Bind the process at the other end to this core, or to all of ours (-1).")
+      .def("settle", &Channel::settle,
+           "Keep the other process on this thread's core while either end finds its core crowded; "
+           "free it otherwise.")
       .def_prop_ro(
           "is_crowded", &Channel::is_crowded,
           "True if other processes recently competed for the core on which this end was spinning.")

@@ -31,6 +31,8 @@ constexpr double crowded_yield_seconds = 300e-6;
 // crowded: each check costs the milliseconds for which the other process runs.
 constexpr double least_asleep_seconds = 20e-3;
 constexpr double most_asleep_seconds = 2;
+// Longer steps lose little when they start behind another process, and more when they share a core.
+constexpr double longest_settled_seconds = 10e-3;
 
 // The number of context switches of this thread.
 long switches() {
@@ -147,11 +149,18 @@ void Channel::send_held() {
 
 void Channel::place(int core) {
   if (has_ended()) return;  // its number may belong to another process by now
+  placed_on_ = core;
   if (core >= 0) {
     if (bind_process(pid, core)) is_placed = true;
   } else if (free_process(pid)) {
     is_placed = false;
   }
+}
+
+void Channel::settle() {
+  const bool is_worth = (sleeps || is_crowded()) && seconds < longest_settled_seconds;
+  const int core = is_worth ? current_core() : -1;
+  if (core != placed_on_) place(core);
 }
 
 // Between two checks, every other process that wants the core gets it. If one keeps it for

@@ -181,6 +181,31 @@ TEST_CASE("the process at the other end is put on one core and let go again") {
   CHECK(compiler_gym::tests::cores_of(child.pid) == compiler_gym::tests::cores_of(0));
 }
 
+TEST_CASE("the other process follows this thread while a core is crowded") {
+  Host host;
+  Pair pair;
+  const compiler_gym::tests::Child child;
+  const int cores = compiler_gym::tests::cores_of(0);
+  Channel channel(pair.ours, host);
+  channel.pid = child.pid;
+  channel.settle();
+  CHECK(!channel.is_placed);
+  channel.sleeps = true;
+  channel.settle();
+  CHECK(channel.is_placed);
+  CHECK(compiler_gym::tests::cores_of(child.pid) == 1);
+  channel.seconds = 1;  // a long step
+  channel.settle();
+  CHECK(!channel.is_placed);
+  channel.seconds = 0;
+  channel.settle();
+  CHECK(channel.is_placed);
+  channel.sleeps = false;
+  channel.settle();
+  CHECK(!channel.is_placed);
+  CHECK(compiler_gym::tests::cores_of(child.pid) == cores);
+}
+
 TEST_CASE("an ended process is not placed: its number may be reused") {
   Host host;
   const compiler_gym::tests::Child child;  // first, or it would inherit the other end

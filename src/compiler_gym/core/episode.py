@@ -227,7 +227,8 @@ class Episode:
         self.history = None
         self.closed_actions = ()
         selection = self.selection
-        return self._starting(program, selection.action_space_name, selection.plan.names, timeout)
+        names = selection.plan.first_names
+        return self._starting(program, selection.action_space_name, names, timeout)
 
     def connect(self) -> tuple[Connection, bool]:
         """Return an open connection to a session, and whether it is new."""

@@ -156,6 +156,10 @@ class ObservationPlan:
             (reward, [self._input(view.spec(name)) for name in reward.observation_spaces])
             for reward in rewards.rewards
         ]
+        initial = [name for reward in rewards.rewards for name in reward.initial_spaces]
+        first = [view.spec(name).base_id for name in initial if name in view]
+        self.first_names = list(dict.fromkeys([*self.names, *first]))
+        """The names to request at a reset, `names` first."""
         self._lone_observed = self._observed[0] if observations.shape is Shape.ONE else None
         is_lone = rewards.shape is Shape.ONE and len(self._rewarded[0][1]) == 1
         self._lone_rewarded = self._rewarded[0] if is_lone else None
@@ -184,7 +188,11 @@ class ObservationPlan:
         )
 
     def start(self, plain: Sequence[Any], view: ObservationView) -> None:
-        """Pass the observations of the unchanged program to each reward."""
+        """Pass the observations of the unchanged program, the reply to a reset, to each reward."""
+        # A cache of states may add values to a reply.
+        known = dict(zip(self.first_names, plain, strict=False))
+        if len(known) > len(self.names):
+            view = view.knowing(known)
         for reward, inputs in self._rewarded:
             reward.start([f(plain[slot]) for slot, f in inputs], view)
 

@@ -247,6 +247,14 @@ class ObservationView(_View[ObservationSpaceSpec]):
         """Return a view of the same observations that requests values through `ask`."""
         return ObservationView(ask, self.spaces.values())
 
+    def knowing(self, values: Mapping[str, Any]) -> "ObservationView":
+        """Return this view, with the session's `values` of some observations."""
+        view = ObservationView(
+            lambda names: [values[n] if n in values else self._ask([n])[0] for n in names], ()
+        )
+        view.spaces = self.spaces
+        return view
+
     def __getitem__(self, name: str) -> Any:
         spec = self.spec(name)
         return spec.translate(self._ask([spec.base_id])[0])

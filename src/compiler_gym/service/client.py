@@ -137,7 +137,9 @@ class WorkerConnection:
         """Send a request that was held back. Errors are raised by `gather`."""
         busy_workers.enter(id(self))
         try:
-            if channel.is_placed:
+            if busy_workers.is_one:
+                channel.settle()
+            elif channel.is_placed:
                 channel.place(-1)
             channel.send_held()
         except BaseException:  # an interrupt
@@ -168,7 +170,7 @@ class WorkerConnection:
         if type(reply) is Failed and not reply.recoverable and _is_poisonous(reply.kind):
             self._discard()
         if type(reply) is Stepped:
-            channel.sleeps = reply.is_crowded
+            channel.sleeps, channel.seconds = reply.is_crowded, reply.seconds
         if isinstance(reply, (Stepped, Started)) and reply.warnings:
             give_again(reply.warnings)
         return reply

@@ -81,6 +81,15 @@ class BusyWorkers:
         """True if there is a free core for a process that waits for a reply."""
         return sum(self._waiting.values()) < self.cores
 
+    @property
+    def is_one(self) -> bool:
+        """True if each wave is a single request."""
+        return self._size <= 1
+
+    @property
+    def _size(self) -> int:
+        return max(self._before, self._most)
+
     def enter(self, key: object, count: int = 1) -> int:
         """Note that `count` requests are made under this key, replacing earlier ones.
 
@@ -111,8 +120,7 @@ class BusyWorkers:
         self._judge()
 
     def _judge(self) -> None:
-        size = max(self._before, self._most)
-        self.worker_may_look = size <= self.cores
+        self.worker_may_look = self._size <= self.cores
 
 
 busy_workers = BusyWorkers(len(os.sched_getaffinity(0)))

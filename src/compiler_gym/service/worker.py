@@ -107,7 +107,7 @@ class Worker:
         channel, servicer = self._channel, self._servicer
         receive, send = channel.receive, channel.send
         handle, step = servicer.handle, servicer.step
-        awake_seconds = 0.0
+        awake_seconds = AWAKE_SECONDS
         while True:
             try:
                 request = decode_request(receive(math.inf, awake_seconds))
@@ -118,15 +118,13 @@ class Worker:
                 if error.errno == errno.ENOMEM:
                     raise MemoryError from error
                 raise
-            awake_seconds = AWAKE_SECONDS
             if type(request) is Step:
+                awake_seconds = AWAKE_SECONDS if request.stay_awake else 0.0
                 began = monotonic()
                 reply = step(request)
                 if type(reply) is Stepped:
                     reply.core, reply.seconds = current_core(), monotonic() - began
                     reply.is_crowded = channel.is_crowded
-                if not request.stay_awake:
-                    awake_seconds = 0.0
             elif type(request) is Fork:
                 self._fork(request)
                 awake_seconds = 0.0  # the copy needs the core

@@ -68,6 +68,8 @@ class Reward(Scalar):
         super().__init__(name, min=min, max=max, dtype=np.float64)
         self.observation_spaces = list(observation_spaces or ())
         """The names of the observations that `update` receives."""
+        self.initial_spaces: list[str] = []
+        """The names of the observations that `start` reads from the view: a reset sends them."""
         self.default_value = default_value
         """The reward of a step that failed."""
         self.default_negates_returns = default_negates_returns
@@ -346,6 +348,7 @@ class CostReward(Reward):
             **properties,
         )
         self.initial = initial
+        self.initial_spaces = [] if counts_from is Origin.RESET else [initial]
         self.counts_from = counts_from
         """The program whose cost is `origin`."""
         self.origin: float | None = None
@@ -445,6 +448,7 @@ class BaselineReward(NormalizedCostReward):
     def __init__(self, name: str, *, baseline: str, **properties: Any) -> None:
         super().__init__(name, max=None, success_threshold=1, **properties)
         self.baseline = baseline
+        self.initial_spaces.append(baseline)
 
     def saving(self, observation_view: Mapping[str, Any]) -> float:
         """Return the saving of the baseline from the initial cost."""

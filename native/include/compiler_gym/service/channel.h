@@ -78,6 +78,11 @@ class Channel {
   // permitted, the kernel keeps choosing.
   void place(int core);
 
+  // Keep the process at the other end on this thread's core while either end finds its core
+  // crowded: both sleep then, and one hands the core to the other. Otherwise, and after a step
+  // for which a late start matters little, free it: programs that it starts share its cores.
+  void settle();
+
   double deadline = std::numeric_limits<double>::infinity();  // of the last request alone
   double limit = 0;                                           // seconds that it had in total
   bool awaits = false;     // a request was sent and its reply is outstanding
@@ -104,6 +109,7 @@ class Channel {
   Bytes frame_;
   Bytes held_;
   int trouble_ = 0;
+  int placed_on_ = -1;
   double asleep_until_ = 0;
   double asleep_seconds_ = 0;
 };
