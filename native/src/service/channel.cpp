@@ -31,7 +31,7 @@ constexpr double crowded_yield_seconds = 300e-6;
 // crowded: each check costs the milliseconds for which the other process runs.
 constexpr double least_asleep_seconds = 20e-3;
 constexpr double most_asleep_seconds = 2;
-// Longer steps lose little when they start behind another process, and more when they share a core.
+// Longer steps lose little when they start after another process, and more when they share a core.
 constexpr double longest_settled_seconds = 10e-3;
 
 // The number of context switches of this thread.
