@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from compiler_gym.envs.llvm.programs.builds import record, unknown_flags
     from compiler_gym.envs.llvm.programs.compilation_database import read_compilation_database
     from compiler_gym.envs.llvm.programs.shapes import find_shapes
+    from compiler_gym.envs.llvm.programs.source import skip_optional_passes
 
 __all__ = [
     "find_shapes",
     "read_compilation_database",
     "record",
     "select_members",
+    "skip_optional_passes",
     "unknown_flags",
 ]
 

@@ -40,18 +40,15 @@ __all__ = [
     "make_benchmark",
     "make_benchmark_from_source",
     "read_program",
+    "skip_optional_passes",
 ]
 
 _EMIT = ("-c", "-emit-llvm", "-O2", "-g0", "-fno-ident", "-w")
-EMIT_FLAGS = (*_EMIT, "-Xclang", "-disable-llvm-passes")
+_NO_PASSES = ("-Xclang", "-disable-llvm-passes")
+EMIT_FLAGS = (*_EMIT, *_NO_PASSES)
 """The flags that make clang emit unoptimised IR that can still be optimised."""
 
 _QUIET = ("-mllvm", "-opt-bisect-verbose=0")
-_START_FLAGS = (*_EMIT, "-mllvm", "-opt-bisect-limit=0", *_QUIET)
-"""The same, but with the passes that clang runs at every level: bisection skips all others.
-
-If these passes change nothing, the result is the same as with `EMIT_FLAGS`, byte for byte.
-"""
 _INSTRUMENTED = ("-fsanitize", "--coverage", "-coverage", "-fprofile", "-ftest-coverage", "-fcs-")
 """Flags that add instrumentation at every level; it must run after optimisation, not before."""
 
@@ -64,6 +61,16 @@ NO_SYSTEM_INCLUDES = ("-nostdlibinc",)
 
 CXX_LIBRARIES = ("-lstdc++", "-lm")
 """The libraries that a C++ compiler adds when it links."""
+
+
+def skip_optional_passes(flags: Iterable[str]) -> tuple[str, ...]:
+    """Return the flags with which clang runs only the passes that it runs at every level.
+
+    If these passes change nothing, the result is the same as with `EMIT_FLAGS`, byte for byte. If
+    `flags` add instrumentation, no pass runs.
+    """
+    is_instrumented = any(flag.startswith(_INSTRUMENTED) for flag in flags)
+    return _NO_PASSES if is_instrumented else ("-mllvm", "-opt-bisect-limit=0", *_QUIET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +112,7 @@ class ClangInvocation:
     def command(self, outpath: str | Path) -> list[str]:
         """Return the command that writes bitcode to `outpath`."""
         compiler = clang_command() if self.driver is None else [self.driver]
-        is_instrumented = any(word.startswith(_INSTRUMENTED) for word in self.args)
-        emit = EMIT_FLAGS if is_instrumented else _START_FLAGS
+        emit = (*_EMIT, *skip_optional_passes(self.args))
         places = () if self.system_includes else NO_SYSTEM_INCLUDES
         return [*compiler, *places, *self.args, *emit, "-o", str(outpath)]
 
