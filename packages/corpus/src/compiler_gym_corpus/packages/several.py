@@ -96,7 +96,7 @@ def open_output(output: Path, lock: PackageLock, *, resume: bool) -> FolderLock:
         folder_lock = FolderLock.take(output)
     try:
         path = output / LOCK
-        if path.exists():
+        if path.exists() and any((output / PACKAGES).glob("*")):
             if read_lock(path) != lock:
                 raise DatasetInitError(
                     f"{output} contains packages of another lock; choose another folder, or pass "

@@ -109,7 +109,9 @@ def test_an_iteration_that_is_left_ends_what_is_in_work(folder: Path) -> None:
 
 
 def test_a_folder_with_packages_is_taken_only_to_go_on(tmp_path: Path) -> None:
-    open_output(tmp_path, LOCK, resume=False).release()
+    open_output(tmp_path, PackageLock((), ()), resume=False).release()
+    open_output(tmp_path, LOCK, resume=False).release()  # nothing was built with the other lock
+    (tmp_path / "packages" / "first_1").mkdir(parents=True)
 
     with pytest.raises(DatasetInitError, match="--resume"):
         open_output(tmp_path, LOCK, resume=False)
