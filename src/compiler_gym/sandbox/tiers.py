@@ -68,6 +68,8 @@ class Sandbox(Enum):
     @classmethod
     def of_strength(cls, number: float | None) -> "Sandbox | None":
         """Return the tier of that strength, or None for None."""
+        if number is None:
+            return None
         return next((tier for tier in cls if tier.strength == number), None)
 
 

@@ -6,6 +6,7 @@ answers. Exceptions never escape: they become `Failed` replies.
 """
 
 import errno
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -117,7 +118,7 @@ class Servicer:
             except _RAISED:  # a broken session must not stop its own clean-up
                 pass
         working_dir, self._working_dir = self._working_dir, None
-        if working_dir is not None:
+        if working_dir is not None and os.path.lexists(working_dir):  # most sessions write no file
             shutil.rmtree(working_dir, ignore_errors=True)
 
     def remember(self, names: list[str]) -> None:
