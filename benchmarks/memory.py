@@ -16,13 +16,12 @@ import random
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import Figure
-from compiler_gym import make
+from compiler_gym import make, make_vec
 from compiler_gym.core import CompilerEnv
 from compiler_gym.service.limits import list_children
 from compiler_gym.testing import worker_pid
@@ -30,36 +29,35 @@ from compiler_gym.testing import worker_pid
 STEPS = 20_000
 EPISODE = 50
 WEIGHINGS = 40
-WORKERS = 8
+ROWS = 64
+LARGE = "cbench-v1/tiffmedian"
 REFERENCE = "cbench-v1/sha"
 """A program of about a thousand instructions."""
 SPACES: dict[str, Any] = {"reward_space": "IrInstructionCountOz", "observation_space": "Autophase"}
 
 
 def measure() -> list[Figure]:
-    return [*_workers(), *soak(STEPS)]
+    return [*_vector(), *soak(STEPS)]
 
 
-def _workers() -> list[Figure]:
-    """Return what each of several workers weighs with a program of a thousand instructions."""
-    generator = random.Random(0)
-    envs = [make("llvm-v0", benchmark=REFERENCE, **SPACES) for _ in range(WORKERS)]
+def _vector() -> list[Figure]:
+    """Return what a vector of open episodes of one program weighs, with all its processes."""
+    generator, weights = random.Random(0), list[float]()
+    vector = make_vec("llvm-v0", ROWS, benchmark=LARGE, **SPACES)
     try:
-        for env in envs:
-            env.reset()
-        fresh = median(_pss(worker_pid(env)) for env in envs)
-        for _ in range(100):
-            action = generator.randrange(envs[0].action_space.n)
-            for env in envs:
-                env.step(action)
-        worked = median(_pss(worker_pid(env)) for env in envs)
+        for resets in (1, 2):
+            for _ in range(resets):  # since the second, workers are copies of one
+                vector.reset(seed=0)
+            for _ in range(15):
+                actions = vector.single_action_space.n
+                vector.step([generator.randrange(actions) for _ in range(ROWS)])
+            weights.append(measure_memory(os.getpid()))
     finally:
-        for env in envs:
-            env.close()
-    of = f"each of {WORKERS} workers with 1,000 instructions"
+        vector.close()
+    of = f"memory (PSS) of {ROWS} episodes of 14,000 instructions in a vector, after 15 steps"
     return [
-        Figure(f"memory (PSS) of {of}, after a reset", fresh, "MB", 15),
-        Figure(f"memory (PSS) of {of}, after 100 random steps", worked, "MB", 15),
+        Figure(of, weights[0], "MB", 1150),
+        Figure(f"{of} of a later episode", weights[1], "MB", 1050),
     ]
 
 

@@ -1,60 +1,61 @@
 # SPDX-License-Identifier: MIT
-"""What a newcomer waits for: the import, the first environment, a reset."""
+"""What a newcomer waits for: an import, the first environment, a command, a reset."""
 
-import json
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
-from statistics import median
 
 from benchmarks.measure import Figure, median_seconds
 from compiler_gym import _llvm, make
 
-_FIRST = """
-import json, time
-started = time.perf_counter()
-import compiler_gym
-imported = time.perf_counter()
-import gymnasium, compiler_gym.registration, compiler_gym.envs.llvm.environment
-loaded = time.perf_counter()
-env = compiler_gym.make("llvm-v0")
-first = time.perf_counter()
-other = compiler_gym.make("llvm-v0")
-second = time.perf_counter()
-print(json.dumps([imported - started, first - loaded, second - first]))
-"""
+_MAKE = "import compiler_gym; compiler_gym.make('llvm-v0')"
+COMMANDS: dict[str, tuple[tuple[str, ...], float]] = {
+    "import compiler_gym": (("python", "-c", "import compiler_gym"), 4),
+    "first make() of a process": (("python", "-c", _MAKE), 35),
+    "compiler-gym --version": (("compiler-gym", "--version"), 6),
+    "compiler-gym --help": (("compiler-gym", "--help"), 6),
+    "compiler-gym describe llvm-v0": (("compiler-gym", "describe", "llvm-v0"), 45),
+    "compiler-gym run crc32 sroa": (("compiler-gym", "run", "cbench-v1/crc32", "sroa"), 50),
+    "the Tab key, for the name of an action": (("compiler-gym",), 11),
+}
+"""Whole processes, and how many times as long as ``python -c pass`` each may take."""
+_TYPED = {
+    "_COMPILER_GYM_COMPLETE": "complete_bash",
+    "COMP_WORDS": "compiler-gym run cbench-v1/crc32 sr",
+    "COMP_CWORD": "3",
+}
+TURNS = 9
 
 
 def measure() -> list[Figure]:
-    runs = [
-        json.loads(
-            subprocess.run(
-                [sys.executable, "-c", _FIRST], capture_output=True, check=True, text=True
-            ).stdout
-        )
-        for _ in range(7)
+    """Return the least time of each process, in turns with that of an empty one."""
+    least: dict[str, float] = {}
+    for _ in range(TURNS):
+        for name, (words, _) in {"": (("python", "-c", "pass"), 1), **COMMANDS}.items():
+            least[name] = min(least.get(name, 99.0), _seconds(words))
+    empty = least.pop("")
+    times = [
+        Figure(f"{name}, by python -c pass", seconds / empty, "x", bound)
+        for (name, seconds), (_, bound) in zip(least.items(), COMMANDS.values(), strict=True)
     ]
-    imported, first, second = (median(column) * 1e3 for column in zip(*runs, strict=True))
-    return [
-        Figure("import compiler_gym", imported, "ms", 100),
-        Figure("first make() of a process, beyond imports", first, "ms", 300),
-        Figure("next make()", second, "ms", 10),
-        Figure("compiler-gym --help, from a shell", _command("--help"), "ms", 300),
-        Figure("compiler-gym version, from a shell", _command("version"), "ms", 500),
-        *_resets(),
-    ]
+    return [Figure("python -c pass", empty * 1e3, "ms"), *times, *_makes(), *_resets()]
 
 
-def _command(*words: str) -> float:
-    """Return the milliseconds that a command takes, the start of Python with it."""
-    program = Path(sys.executable).with_name("compiler-gym")
-    seconds: list[float] = []
-    for _ in range(7):
-        started = time.perf_counter()
-        subprocess.run([program, *words], capture_output=True, check=True)
-        seconds.append(time.perf_counter() - started)
-    return median(seconds) * 1e3
+def _seconds(words: tuple[str, ...]) -> float:
+    """Return the seconds of a whole process; a command without arguments is asked by the shell."""
+    program = Path(sys.executable).with_name(words[0])
+    environment = {**os.environ, **(_TYPED if words[1:] == () else {})}
+    started = time.perf_counter()
+    subprocess.run([program, *words[1:]], capture_output=True, check=True, env=environment)
+    return time.perf_counter() - started
+
+
+def _makes() -> list[Figure]:
+    with make("llvm-v0"):
+        seconds = median_seconds(lambda: make("llvm-v0").close(), repeats=9)
+    return [Figure("next make()", seconds * 1e3, "ms", 10)]
 
 
 def _resets() -> list[Figure]:
