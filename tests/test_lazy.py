@@ -3,6 +3,7 @@
 
 import importlib
 import math
+import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -106,7 +107,7 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
     group = "compiler_gym.tried"
     ours = EntryPoint("llvm", "compiler_gym.lazy:load_named", group)
     others = [EntryPoint("acme", "math:floor", group), EntryPoint("llvm", "math:ceil", group)]
-    monkeypatch.setattr("importlib.metadata.entry_points", always([*others, ours]))
+    monkeypatch.setattr("compiler_gym.lazy._all_entry_points", always([*others, ours]))
     found = parts("tried")
     assert list(found) == ["llvm", "acme"]
     assert found["llvm"] is ours
@@ -117,7 +118,33 @@ def test_parts_of_this_package_come_first_and_are_not_replaced(
         part("tried", "gcc")
 
 
+def test_entry_points_are_those_that_importlib_finds_of_the_first_distribution(
+    tmp_path: Path,
+) -> None:
+    for folder, value in (("first", "ceil"), ("second", "floor")):
+        info = tmp_path / folder / "Acme_Tools-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\n")
+        (info / "entry_points.txt").write_text(
+            f"[console_scripts]\nx = y:z\n\n[compiler_gym.commands]\n{value} = math:{value}\n"
+        )
+    program = (
+        "from compiler_gym.lazy import parts; from importlib.metadata import entry_points\n"
+        "kinds = ('compilers', 'commands', 'declarations')\n"
+        "show = lambda entries: {(e.name, e.value, e.group) for e in entries}\n"
+        "theirs = [e for k in kinds for e in entry_points(group=f'compiler_gym.{k}')]\n"
+        "print(show(e for k in kinds for e in parts(k).values()) == show(theirs))\n"
+        "print('ceil' in parts('commands'), 'floor' in parts('commands'))"
+    )
+    path = os.pathsep.join([str(tmp_path / "first"), str(tmp_path / "second")])
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert done.stdout.split() == ["True", "True", "False"]
+
+
 def test_the_only_part_needs_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
     only = EntryPoint("acme", "math:floor", "compiler_gym.only")
-    monkeypatch.setattr("importlib.metadata.entry_points", always([only]))
+    monkeypatch.setattr("compiler_gym.lazy._all_entry_points", always([only]))
     assert part("only")(2.5) == 2

@@ -116,6 +116,26 @@ def test_an_environment_is_made_without_wrappers() -> None:
         make("nothing-v0")
 
 
+def test_the_compiler_loads_while_the_environment_is_imported_and_only_if_it_is_needed() -> None:
+    program = (
+        "import sys, compiler_gym; from compiler_gym.service import supervisor\n"
+        "start, loaded = supervisor.start_zygote, []\n"
+        "def noted(source):\n"
+        "    loaded.append('gymnasium' in sys.modules)\n"
+        "    return start(source)\n"
+        "supervisor.start_zygote = noted\n"
+        "compiler_gym.make('llvm-v0', isolation=sys.argv[1]).close()\n"
+        "print(loaded, len(supervisor._zygotes))"
+    )
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", program, isolation], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        for isolation in ("process", "in-process")
+    ]
+    assert shown == ["[False, True] 1", "[] 0"]
+
+
 def test_wrappers_go_around_each_environment_of_a_vector() -> None:
     seen: list[Any] = []
 

@@ -18,7 +18,7 @@ from compiler_gym.errors import (
     EnvironmentNotSupported,
     InvalidParameterError,
 )
-from compiler_gym.lazy import missing_parts, part, parts
+from compiler_gym.lazy import missing_parts, part, parts, pause_collection
 from compiler_gym.version import missing_hint
 
 if TYPE_CHECKING:
@@ -141,6 +141,9 @@ class Compiler:
     version: str = ""
     """``"package.module:name"`` of its version, or of a function that returns it without starting
     an environment and raises `EnvironmentNotSupported` if the compiler cannot run."""
+    session: str = ""
+    """``"package.module:Class"`` of the sessions that every environment opens unless it gets
+    options of this compiler: their process can start while this one imports the environment."""
 
 
 C_SOURCE = ProgramFormat("C", (".c", ".i"))
@@ -242,6 +245,7 @@ def register_with_gymnasium() -> None:
                     )
 
 
+@pause_collection()  # imported modules stay: to search them for garbage takes a tenth of the time
 def make(
     id: str,
     *,
@@ -297,6 +301,10 @@ def make(
         ServiceInitError: The service does not start; the message has its exit status and last
             lines, and the expected behaviour.
     """
+    id = _with_version(id)
+    if isolation in (AS_THE_ID_SAYS, "process") and not options:
+        _start_loading(id)
+
     import gymnasium
 
     register_with_gymnasium()
@@ -312,12 +320,20 @@ def make(
     }  # fmt: skip
     overrides = {name: value for name, value in arguments.items() if value is not AS_THE_ID_SAYS}
     kwargs = {**overrides, **options}
-    id = _with_version(id)
     _refuse_missing(id)
     spec_or_id = _program_spec(id, kwargs) or id
     env: Any = gymnasium.make(spec_or_id, **(dict.fromkeys(_left_open(id)) | kwargs)).unwrapped
     env.renders_unasked = True
     return env
+
+
+def _start_loading(id: Any) -> None:
+    """Start the process in which the compiler of the environment `id` loads, if it is known."""
+    compiler = find_compiler(id) if isinstance(id, str) else None
+    if compiler is not None and compiler.session:
+        from compiler_gym.service.supervisor import SessionSource, start_zygote
+
+        start_zygote(SessionSource(compiler.session))
 
 
 def make_vec(

@@ -19,7 +19,15 @@ def test_help_lists_every_command_and_loads_nothing_heavy(option: str) -> None:
     shown, loaded = run_and_list_modules(option)
     for command in commands():
         assert re.search(rf"^  {command} ", shown, re.M)
-    assert not loaded.intersection(HEAVY)
+    assert not loaded.intersection((*HEAVY, "importlib.metadata"))
+
+
+def test_a_command_whose_words_need_no_conversion_does_not_load_pydantic() -> None:
+    shown, loaded = run_and_list_modules("run", "cbench-v1/crc32", "--observe", "Inst", "no-such")
+    assert "pydantic" not in loaded
+    assert "compiler_gym.cli.run" in loaded
+    assert not shown
+    assert "pydantic" in run_and_list_modules("run", "--memory-gib", "4", "no-such/program")[1]
 
 
 @pytest.mark.parametrize("option", ["--version", "-V"])

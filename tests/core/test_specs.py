@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler_gym import spaces
-from compiler_gym.core import pause_collection
 from compiler_gym.core.specs import plain_from_value, space_from_spec, value_from_plain
 from compiler_gym.errors import SessionError, UnknownNameError
+from compiler_gym.lazy import pause_collection
 from compiler_gym.session import (
     BoxSpec,
     CommandlineSpec,

@@ -6,6 +6,7 @@ Commands reach a compiler through the name of its environment and the API of eve
 tools. Nothing is imported before it is needed.
 """
 
+import gc
 import sys
 
 from compiler_gym.lazy import parts
@@ -26,6 +27,7 @@ def main() -> None:
         status = early.load()(arguments)
         if status is not None:
             sys.exit(status)
+    gc.disable()  # until the command runs: everything that is loaded now stays
     from compiler_gym.cli._app import main as run_command
 
     run_command()

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The group of all commands in Typer, and the entry point of what needs it."""
 
+import gc
 import sys
-from collections.abc import Iterator, MutableMapping
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator, MutableMapping
+from functools import partial, partialmethod
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperArgument, TyperOption
 
 from compiler_gym.cli._commands import ABOUT, answer, commands, program_help
 from compiler_gym.cli.kit.groups import CommandGroup
@@ -55,6 +58,8 @@ class _Commands(CommandGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        gc.freeze()
+        gc.enable()
         with leaving_with_the_reader():
             return super().invoke(ctx)
 
@@ -81,9 +86,35 @@ def compiler_gym(
         raise typer.Exit(answer(["--version"] if version else []) or 0)
 
 
+class _LateCoercion:
+    """Typer's conversion of a parameter's values, without Pydantic for those that need none."""
+
+    def __init__(self, parameter: Any, typed: Callable[[Any], Any]) -> None:
+        self._typed = partial(typed, parameter)
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind, rules = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if rules.parser is rules.min is rules.max is None:
+            if kind in (str, int, float) and type(value) is kind:
+                return value
+            if kind == list[str] and isinstance(value, (list, tuple)):
+                return list(cast("list[str]", value))
+        return self._typed().coerce(value, param=param, ctx=ctx)
+
+
+def load_pydantic_late() -> None:
+    """Make Typer load Pydantic, which takes longer than Typer itself, only if a value needs it."""
+    for kind in (TyperArgument, TyperOption):
+        typed: Any = kind.get_runtime_param
+        kind.get_runtime_param = partialmethod(_LateCoercion, typed)  # type: ignore[method-assign]  # the same, but later
+
+
 def main() -> None:
     """Run the command line and exit with its status; print each error on one line."""
     exit_when_terminated()
+    load_pydantic_late()
     try:
         app(standalone_mode=True, prog_name="compiler-gym")
     except SystemExit:

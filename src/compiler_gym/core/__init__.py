@@ -35,7 +35,6 @@ from compiler_gym.core.rendering import Listing, comparable, parts_by_function
 from compiler_gym.core.repeated_runs import RunnableEnv
 from compiler_gym.core.replaying import resume
 from compiler_gym.core.specs import (
-    pause_collection,
     plain_from_value,
     space_from_spec,
     value_from_plain,
@@ -91,7 +90,6 @@ __all__ = [
     "describe",
     "fork_wrapped",
     "parts_by_function",
-    "pause_collection",
     "plain_from_value",
     "require_state",
     "resume",

@@ -8,9 +8,7 @@ They check types, shapes and sizes, because workers in other languages get those
 not check bounds, and never return memory that is used elsewhere.
 """
 
-import gc
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 
 from compiler_gym import spaces
 from compiler_gym.errors import CompilerGymError, SessionError, UnknownNameError
+from compiler_gym.lazy import pause_collection
 from compiler_gym.session import (
     BoxSpec,
     CommandlineSpec,
@@ -38,19 +37,6 @@ from compiler_gym.session import (
     TextSpec,
     TupleSpec,
 )
-
-
-@contextmanager
-def pause_collection() -> Generator[None]:
-    """Switch the collector off in the ``with`` block, and restore it afterwards."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
 
 Space = gymnasium.Space[Any]
 Styles = Mapping[str, Callable[..., Space]]

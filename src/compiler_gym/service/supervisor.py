@@ -116,7 +116,7 @@ class ZygoteHandle:
 
     @classmethod
     def start(cls, source: SessionSource) -> "ZygoteHandle":
-        """Start a zygote and wait until its compiler is loaded."""
+        """Start a zygote, which then loads its compiler; see `wait_until_ready`."""
         scratch = new_scratch("workers")
         job = ZygoteJob(
             session=source.session,
@@ -136,13 +136,17 @@ class ZygoteHandle:
             except BaseException:
                 client_end.close()
                 raise
-        zygote = cls(process, Channel(client_end), scratch, source)
-        try:
-            zygote._wait_until_ready(source)
-        except BaseException:
-            zygote.close()
-            raise
-        return zygote
+        return cls(process, Channel(client_end), scratch, source)
+
+    def wait_until_ready(self) -> Description:
+        """Return the description of the compiler's sessions as soon as it is loaded."""
+        if self.description is None:
+            try:
+                self.description = self._receive_description()
+            except BaseException:
+                self.close()
+                raise
+        return self.description
 
     @property
     def is_alive(self) -> bool:
@@ -256,8 +260,8 @@ class ZygoteHandle:
             raise ServiceOSError(reply.message)
         raise ServiceInitError(f"expected {expected.__name__}, got {type(reply).__name__}")
 
-    def _wait_until_ready(self, source: SessionSource) -> None:
-        channel = self._channel
+    def _receive_description(self) -> Description:
+        channel, source = self._channel, self._source
         assert channel is not None
         try:
             reply = _decode(channel.receive(time.monotonic() + START_SECONDS))
@@ -287,7 +291,7 @@ class ZygoteHandle:
                 f"{source.session} speaks protocol {protocol}, but protocol {PROTOCOL} is needed"
             )
         require_answer(description, Hello([]))
-        self.description = description
+        return description
 
     def _greet(self, source: SessionSource) -> Description:
         """Return the program's description of itself, from a process that is ended afterwards."""
@@ -330,7 +334,15 @@ class ZygoteHandle:
 
 
 def zygote_for(source: SessionSource) -> ZygoteHandle:
-    """Return this process's zygote for `source`; start it if necessary."""
+    """Return this process's zygote for `source` when its compiler is loaded."""
+    with _lock:
+        zygote = start_zygote(source)
+        zygote.wait_until_ready()
+        return zygote
+
+
+def start_zygote(source: SessionSource) -> ZygoteHandle:
+    """Return this process's zygote for `source`, which may not have loaded its compiler yet."""
     with _lock:
         zygote = _zygotes.get(source)
         if zygote is None or not zygote.is_alive:

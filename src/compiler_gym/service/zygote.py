@@ -104,6 +104,7 @@ _decode = msgspec.msgpack.Decoder(Spawn | Reap | Dismiss).decode
 
 def main() -> None:
     """Run a zygote: its job is the first argument, its socket is descriptor 0."""
+    gc.disable()
     job = msgspec.json.decode(sys.argv[1].encode(), type=ZygoteJob)
     control = socket.socket(fileno=os.dup(0))
     control.set_inheritable(False)
@@ -124,6 +125,7 @@ def main() -> None:
     zygote = _Zygote(channel, session_class, owner, job)
     gc.collect()
     gc.freeze()
+    gc.enable()
     try:
         channel.send(described)
     except ChannelClosed:

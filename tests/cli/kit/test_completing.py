@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The Tab key offers what there is, and files where there is no answer."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+from compiler_gym.testing import wait_until
 from tests.command_line import Run
 from tests.loading import needs_packages
 
 
-def offered(cli: Run, *words: str) -> list[str]:
+def offered(cli: Run, *words: str, **environment: str) -> list[str]:
     """Return what bash is told for the last of `words`."""
     ran = cli(
         _COMPILER_GYM_COMPLETE="complete_bash",
         COMP_WORDS=" ".join(["compiler-gym", *words]),
         COMP_CWORD=str(len(words)),
+        **environment,
     )
     assert ran.status == 0, ran.errors
     return ran.output.split()
@@ -55,3 +60,19 @@ def offered(cli: Run, *words: str) -> list[str]:
 )
 def test_the_tab_key_offers_names(cli: Run, words: tuple[str, ...], names: list[str]) -> None:
     assert offered(cli, *words) == names
+
+
+def test_the_last_answer_of_an_environment_is_offered_again_and_renewed_in_the_background(
+    cli: Run, tmp_path: Path
+) -> None:
+    words, cache = ("run", "cbench-v1/crc32", "mem2"), {"COMPILER_GYM_CACHE": str(tmp_path)}
+    assert offered(cli, *words, **cache) == ["mem2reg"]
+    (kept,) = (tmp_path / "completions").iterdir()
+    first = kept.read_text()
+    kept.write_text("mem2kept")
+    assert offered(cli, *words, **cache) == ["mem2kept"]
+    assert offered(cli, *words, **cache) == ["mem2kept"]
+    os.utime(kept, (0, 0))
+    assert offered(cli, *words, **cache) == ["mem2kept"]
+    assert wait_until(lambda: kept.read_text() == first)
+    assert offered(cli, *words, **cache) == ["mem2reg"]

@@ -5,15 +5,23 @@ A shell starts a separate process for each completion. Without an answer it offe
 are ignored; nothing is downloaded.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from inspect import isfunction
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from compiler_gym.files import cache_path, write_whole
 from compiler_gym.lazy import load_named
+from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
     from compiler_gym.core import CompilerEnv
@@ -32,8 +40,10 @@ __all__ = [
 
 _MOST = 500
 
+_FRESH_SECONDS = 60.0
 _Names = Callable[[typer.Context, str], Iterable[str]]
 _Answer = Callable[[typer.Context, str], list[str]]
+_Read = Callable[["CompilerEnv"], Iterable[str]]
 
 
 def _answer(names: _Names) -> _Answer:
@@ -49,19 +59,51 @@ def _answer(names: _Names) -> _Answer:
     return complete_answer
 
 
-def _of_environment(read: "Callable[[CompilerEnv, str], Iterable[str]]") -> _Answer:
+def _of_environment(read: "_Read") -> _Answer:
     """Return an answer that is read from the environment in the command line."""
 
     def complete_name(ctx: typer.Context, incomplete: str) -> Iterable[str]:
-        from compiler_gym.registration import default_environment, make
-
-        with make(ctx.params.get("env") or default_environment()) as env:
-            if space := ctx.params.get("action_space"):
-                env.action_space = space
-            return list(read(env, incomplete))
+        return _ask(ctx, read.__name__, read)
 
     complete_name.__doc__ = read.__doc__
     return _answer(complete_name)
+
+
+def _ask(ctx: typer.Context, question: str, read: "_Read") -> list[str]:
+    """Return the names that `read` finds in the environment in the command line.
+
+    To open an environment takes longer than a user waits for the Tab key, so that the last answer
+    is kept. One that is not fresh is still returned, and replaced in the background.
+    """
+    env, space = ctx.params.get("env"), ctx.params.get("action_space")
+    identity = repr((__version__, sys.prefix, env, space, question)).encode()
+    path = cache_path("completions") / hashlib.sha256(identity).hexdigest()
+    try:
+        names, age = path.read_text().splitlines(), time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return _ask_again(path, env, space, read)
+    if age > _FRESH_SECONDS and not os.fork():
+        try:
+            os.setsid()
+            for descriptor in range(3):  # the shell waits until no process can write to its pipe
+                os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+            _ask_again(path, env, space, read)
+        finally:
+            os._exit(0)
+    return names
+
+
+def _ask_again(path: Path, id: str | None, action_space: str | None, read: "_Read") -> list[str]:
+    """Return the names that `read` finds in a new environment, and store them at `path`."""
+    from compiler_gym.registration import default_environment, make
+
+    with make(id or default_environment()) as env:
+        if action_space:
+            env.action_space = action_space
+        names = list(read(env))
+    with suppress(OSError):
+        write_whole(path, "\n".join(names).encode())
+    return names
 
 
 @_answer
@@ -81,7 +123,7 @@ def algorithms(ctx: typer.Context, incomplete: str) -> Iterable[str]:
 
 
 @_of_environment
-def action_spaces(env: "CompilerEnv", incomplete: str) -> Iterable[Any]:
+def action_spaces(env: "CompilerEnv") -> Iterable[Any]:
     """Return the action spaces."""
     from compiler_gym.spaces import space_name
 
@@ -89,7 +131,7 @@ def action_spaces(env: "CompilerEnv", incomplete: str) -> Iterable[Any]:
 
 
 @_of_environment
-def actions(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+def actions(env: "CompilerEnv") -> Iterable[str]:
     """Return the names of the actions, except those that a shell would interpret."""
     import shlex
 
@@ -99,33 +141,39 @@ def actions(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
 
 
 @_of_environment
-def rewards(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+def rewards(env: "CompilerEnv") -> Iterable[str]:
     """Return the rewards."""
     return env.reward
 
 
 @_of_environment
-def observations(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+def observations(env: "CompilerEnv") -> Iterable[str]:
     """Return the observations."""
     return env.observation
 
 
 @_of_environment
-def datasets(env: "CompilerEnv", incomplete: str) -> Iterable[str]:
+def datasets(env: "CompilerEnv") -> Iterable[str]:
     """Return the datasets."""
     return [_short(dataset.name) for dataset in env.datasets.datasets()]
 
 
-@_of_environment
-def programs(env: "CompilerEnv", incomplete: str) -> Iterator[str]:
-    """Yield installed datasets, or the programs of the dataset that was typed."""
-    installed = [candidate for candidate in env.datasets.datasets() if candidate.installed]
-    dataset, _, _ = incomplete.partition("/")
-    typed = next((candidate for candidate in installed if _short(candidate.name) == dataset), None)
-    if typed is None:
-        yield from (f"{_short(candidate.name)}/" for candidate in installed)
-    else:
-        yield from map(_short, islice(typed.benchmark_uris(), _MOST))
+@_answer
+def programs(ctx: typer.Context, incomplete: str) -> Iterable[str]:
+    """Return installed datasets, or the programs of the dataset that was typed."""
+    dataset = incomplete.partition("/")[0]
+    installed = _ask(ctx, "installed", _list_installed)
+    if dataset not in installed:
+        return [f"{name}/" for name in installed]
+    return _ask(ctx, f"programs of {dataset}", partial(_list_programs, dataset))
+
+
+def _list_installed(env: "CompilerEnv") -> list[str]:
+    return [_short(dataset.name) for dataset in env.datasets.datasets() if dataset.installed]
+
+
+def _list_programs(dataset: str, env: "CompilerEnv") -> Iterable[str]:
+    return map(_short, islice(env.datasets[dataset].benchmark_uris(), _MOST))
 
 
 def _values_at(owner: str) -> _Answer:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from compiler_gym.errors import DatasetInitError, DownloadFailed, TooManyRequests
 from compiler_gym.files import hash_file, lock_path, make_folder, scratch_directory
@@ -127,6 +126,8 @@ def unreachable(urls: Sequence[str], seconds: float = _SECONDS) -> list[str]:
 
 def _find_host(url: str) -> tuple[str, int] | None:
     """Return the host and port to connect to for `url`, or None if it has no host."""
+    from urllib.request import getproxies, proxy_bypass
+
     try:
         parts = urlsplit(url)
         host, proxy = parts.hostname, getproxies().get(parts.scheme) or getproxies().get("all")

@@ -110,6 +110,7 @@ llvm = Compiler(
         "reward_space": "IrInstructionCountOz",
     },
     version="compiler_gym._llvm:LLVM_VERSION",
+    session="compiler_gym.envs.llvm.session:LlvmSession",
     environments=(
         _environment("llvm-v0"),
         *(

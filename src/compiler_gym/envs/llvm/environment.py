@@ -21,7 +21,7 @@ from compiler_gym.core import (
     require_state,
 )
 from compiler_gym.datasets import Benchmark, BenchmarkUri, Dataset, RunSpec
-from compiler_gym.envs.llvm import validation
+from compiler_gym.envs.llvm import llvm, validation
 from compiler_gym.envs.llvm.actions import CODEGEN, LEGACY, codegen_options, legacy_flags
 from compiler_gym.envs.llvm.actions.marks.space import MarksSpace
 from compiler_gym.envs.llvm.actions.parameters import STYLE
@@ -63,11 +63,11 @@ from compiler_gym.errors import (
 from compiler_gym.sandbox import use_sandbox
 from compiler_gym.service import Limits, SessionSource
 from compiler_gym.spaces import Commandline, CommandlineFlag, Reward
-from compiler_gym.validation import ValidationError, ValidationResult, choose_cases
 from compiler_gym.version import __version__
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.observations.typed import LlvmObservationView
+    from compiler_gym.validation import ValidationError, ValidationResult
 
 __all__ = [
     "LlvmCommandLine",
@@ -79,7 +79,7 @@ __all__ = [
     "split_benchmark_by_function",
 ]
 
-SOURCE = SessionSource("compiler_gym.envs.llvm.session:LlvmSession")
+SOURCE = SessionSource(llvm.session)
 
 
 class LlvmCommandLine(Commandline):
@@ -462,7 +462,7 @@ class LlvmEnv(RunnableEnv):
         *,
         rungs: Iterable[str] | None = validation.QUICK,
         sandbox: str | None = None,
-    ) -> ValidationResult:
+    ) -> "ValidationResult":
         """Replay `state` (default: the current one) in a new worker, run the program and compare.
 
         `rungs` names the checks; see ``compiler_gym.envs.llvm.validation.RUNGS``. None runs all
@@ -473,7 +473,7 @@ class LlvmEnv(RunnableEnv):
         with use_sandbox(sandbox if sandbox is not None else self.limits.sandbox):
             return validation.validate(self.state if state is None else state, self._twin, rungs)
 
-    def behaviour_errors(self) -> tuple[ValidationError, ...]:
+    def behaviour_errors(self) -> "tuple[ValidationError, ...]":
         """Build the current program, run it on its inputs and return the differences.
 
         The result is also empty if the program cannot be checked; `validate` reports this.
@@ -494,6 +494,8 @@ class LlvmEnv(RunnableEnv):
         ``llvm-reduce`` is installed, reduced IR that still shows the failure. The episode may
         have ended in this failure.
         """
+        from compiler_gym.validation import choose_cases
+
         benchmark, actions = self.benchmark, self.actions
         assert benchmark is not None
         errors = self.behaviour_errors() if kind == "miscompile" else ()

@@ -7,7 +7,8 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import GraphInstance
 
-from compiler_gym.core import DerivedObservation, pause_collection
+from compiler_gym.core import DerivedObservation
+from compiler_gym.lazy import pause_collection
 from compiler_gym.spaces import Box, NetworkxGraph, networkx_graph
 from compiler_gym_loop_tool.observations.graph import EDGE_COLUMNS, NODE_COLUMNS
 

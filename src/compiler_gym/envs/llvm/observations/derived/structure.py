@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.spaces import GraphInstance
 
 from compiler_gym._columns import taken, texts
-from compiler_gym.core import DerivedObservation, pause_collection
+from compiler_gym.core import DerivedObservation
 from compiler_gym.envs.llvm.observations.names import (
     EDGE_KINDS,
     NODE_KINDS,
@@ -16,6 +16,7 @@ from compiler_gym.envs.llvm.observations.names import (
     TOKEN_CATEGORIES,
     TOKEN_KINDS,
 )
+from compiler_gym.lazy import pause_collection
 from compiler_gym.spaces import (
     Box,
     Dict,
