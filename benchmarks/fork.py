@@ -16,7 +16,7 @@ def measure() -> list[Figure]:
     small = programs_of_size(500, 2000)[0]
     with make("llvm-v0", benchmark=small) as env:
         env.reset()
-        figures = [Figure("fork() at about 1,000 instructions", _fork_ms(env), "ms", 3)]
+        figures = [Figure("fork() at about 1,000 instructions", _fork_ms(env), "ms", 5)]
     with make("llvm-v0", observation_space="IrInstructionCount") as env:
         count, _ = env.reset(benchmark=large_benchmark())
         figures.append(Figure(f"fork() at {count:,} instructions", _fork_ms(env), "ms", 10))

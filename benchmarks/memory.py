@@ -49,7 +49,7 @@ def _vector() -> list[Figure]:
             for _ in range(resets):  # since the second, workers are copies of one
                 vector.reset(seed=0)
             for _ in range(15):
-                actions = vector.single_action_space.n
+                actions = vector.envs[0].action_space.n
                 vector.step([generator.randrange(actions) for _ in range(ROWS)])
             weights.append(measure_memory(os.getpid()))
     finally:

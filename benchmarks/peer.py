@@ -39,15 +39,15 @@ ROUND = Path(__file__).with_name("peer_round.py")
 
 PROMISES: dict[int, dict[str, tuple[float, ...]]] = {
     0: {
-        "episode of 15 steps": (6, 4, 3, 3),
-        "reset after 15 steps": (4, 4, 8, 8),
-        "reset after 45 steps": (4, 4, 8, 8),
-        "multistep of 100 actions": (2.5, 2, 1.7, 1.8),
-        "fork": (3, 3, 3, 3),
+        "episode of 15 steps": (2.9, 1.9, 1.5, 1.2),
+        "reset after 15 steps": (2.4, 2.2, 1.8, 1.6),
+        "reset after 45 steps": (1.8, 1.7, 1.7, 1.4),
+        "multistep of 100 actions": (1.1, 0.9, 0.8, 0.8),
+        "fork": (2.4, 2.2, 2.1, 4),
     },
-    1: {"episode of 15 steps": (4, 3, 3)},
+    1: {"episode of 15 steps": (2.6, 1.7, 1.3)},
     2: {
-        "episode of 15 steps": (2.5, 2.5),
+        "episode of 15 steps": (2.5, 1.8),
         "episode of 15 steps, worst round": (1.5, 1.5),
         "reset after 15 steps": (1.5, 1.5),
     },

@@ -43,15 +43,15 @@ def measure() -> list[Figure]:
     return [
         Figure("the pass, raw engine", median(runs["raw"]) * 1e6, "µs"),
         Figure("the pass, in its worker", median(runs["bare"]) * 1e6, "µs"),
-        Figure("step() above it, worker, no observation", median(above["bare"]) * 1e6, "µs", 40),
+        Figure("step() above it, worker, no observation", median(above["bare"]) * 1e6, "µs", 70),
         Figure(
             "step() above it, worker, Autophase + IrInstructionCountOz",
             median(above["full"]) * 1e6,
             "µs",
-            60,
+            110,
         ),
         Figure(
-            "step() above it, in process, no observation", median(above["local"]) * 1e6, "µs", 15
+            "step() above it, in process, no observation", median(above["local"]) * 1e6, "µs", 20
         ),
     ]
 

@@ -45,7 +45,7 @@ def test_both_sides_take_turns_and_a_ratio_has_the_interval_of_its_rounds(
     assert (episode.measured, worst.value, reset.value, counts.value) == (
         "2.00 x [1.00, 4.00]", 1, 2, 1,
     )  # fmt: skip
-    assert (episode.holds, worst.holds, reset.holds) == (False, False, True)
+    assert (episode.holds, worst.holds, reset.holds) == (True, False, True)
 
 
 def test_a_round_does_the_same_work_on_whichever_library_there_is() -> None:
