@@ -21,6 +21,7 @@ from compiler_gym.search import (
 )
 from compiler_gym.search.strategy import RandomSearch
 from compiler_gym.search.tree import Walk
+from compiler_gym.service.kept_programs import KeptPrograms
 from compiler_gym.testing import descendants, wait_until
 from search.puzzle import (
     AFTER_WHOLE,
@@ -252,6 +253,13 @@ def test_kept_processes_change_the_time_and_not_the_result() -> None:
             one.steps, one.sequences, one.recognised,
         )  # fmt: skip
     assert 0 < one.recognised < one.sequences
+
+
+def test_a_search_opens_no_program_in_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted: list[object] = []
+    monkeypatch.setattr(KeptPrograms, "take", lambda _, key, worked: wanted.append(key))
+    run_search(make_llvm, ["cbench-v1/crc32"], budget=Budget(steps=5), jobs=1, starts=[[]])
+    assert wanted == []
 
 
 def test_bounds_of_kept_processes_are_checked() -> None:

@@ -209,6 +209,9 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
         )
     state = env.state_observation  # equal programs have equal observations
     env.observation_space = state if state in env.observation else None
+    # A reset is followed by a replay, in which a copy loses more to page faults than it saves.
+    sessions = env.episode.sessions
+    env.episode.sessions = replace(sessions, limits=replace(sessions.limits, kept_programs=0))
     return env
 
 
