@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from compiler_gym import _llvm, make
+from compiler_gym import _llvm
 from compiler_gym.errors import ModuleTooLargeError
 
 from .actions import SAFE_PIPELINES
@@ -110,50 +110,6 @@ def test_applying_makes_the_same_program(corpus: dict[str, bytes]):
             assert asked.run("function(gvn)") == unasked.run("function(gvn)")
     assert asked.bitcode() == unasked.bitcode()
     assert asked.ir_hash() == unasked.ir_hash()
-
-
-def find_results_of_other_times(
-    programs: dict[str, bytes], seed: int, steps: int, most: int
-) -> list[object]:
-    """Compare episodes with episodes in which no analysis outlives an action."""
-    rng = random.Random(seed)
-    found = list[object]()
-    for name, data in programs.items():
-        keeping, dropping = _llvm.Module(data), _llvm.Module(data)
-        if keeping.instruction_count() > most:
-            continue
-        for pipeline in rng.choices([p for p in SAFE_PIPELINES if p not in VARYING], k=steps):
-            _llvm.time_passes(dropping, False)  # takes another runner of passes
-            changed = keeping.run(pipeline), dropping.run(pipeline)
-            if changed[0] != changed[1] or keeping.ir_hash() != dropping.ir_hash():
-                found.append((name, pipeline))
-                break
-    return found
-
-
-def test_kept_analyses_do_not_show_in_programs(corpus: dict[str, bytes]):
-    assert find_results_of_other_times(corpus, seed=4, steps=40, most=2000) == []
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-def test_kept_analyses_do_not_show_in_any_bundled_program():
-    with make("llvm-v0") as env:
-        programs = {
-            str(benchmark.uri): benchmark.contents
-            for name in ("benchmark://cbench-v1", "benchmark://debian-sample-v0")
-            for benchmark in env.datasets[name].benchmarks()
-        }
-    assert find_results_of_other_times(programs, seed=5, steps=60, most=100_000) == []
-
-
-def test_an_edit_drops_kept_analyses(corpus: dict[str, bytes]):
-    modules = _llvm.Module(corpus["loops"]), _llvm.Module(corpus["loops"])
-    modules[0].run("function(loop-simplify)")
-    for module in modules:
-        module.apply_level("O1")
-        module.run("function(loop-simplify,lcssa)")
-    assert modules[0].ir_hash() == modules[1].ir_hash()
 
 
 def test_applying_keeps_the_limit(corpus: dict[str, bytes]):

@@ -58,7 +58,6 @@ void ChangeDetector::begin(bool is_one_pass, bool is_asked, Listener listener) {
   is_one_pass_ = is_one_pass;
   changed_ = !is_asked;
   any_claim_ = is_doubted_ = false;
-  touched_ = {};
   before_.reset();
   listener_ = std::move(listener);
 }
@@ -73,8 +72,8 @@ void ChangeDetector::before(::llvm::StringRef pass, const ::llvm::Any& unit) {
   const Word& word = word_of(pass);
   if (word.is_manager) return;
   const Timed timed(timing_, PartKind::detection, "read before passes");
-  current_ = function_of(unit);
-  is_doubted_ = word.trust.only_where_reachable && !(current_ && is_all_reachable(*current_));
+  const auto* function = function_of(unit);
+  is_doubted_ = word.trust.only_where_reachable && !(function && is_all_reachable(*function));
   // Without a hash there is nothing to compare with, so trust the pass.
   const bool is_believed = word.trust.nothing && word.trust.something && !is_doubted_;
   if (!changed_ && !before_ && !(is_believed && is_one_pass_)) before_ = whole_();
@@ -87,11 +86,6 @@ void ChangeDetector::after(::llvm::StringRef pass, bool vouched) {
   const bool is_doubted = std::exchange(is_doubted_, false);
   if (vouched && word.trust.nothing && !is_doubted) return;
   any_claim_ = true;
-  if (current_) {
-    touched_.some.insert(current_);
-  } else {
-    touched_.all = true;
-  }
   changed_ |= word.trust.something && is_one_pass_ && !vouched;
 }
 

@@ -13,7 +13,6 @@
 #include "compiler_gym/llvm/pass_timing.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/PassInstrumentation.h"
-#include "touched_functions.h"
 #include "trusted_passes.h"
 
 namespace compiler_gym::llvm {
@@ -36,8 +35,6 @@ class ChangeDetector {
   void begin(bool is_one_pass, bool is_asked = true, Listener listener = nullptr);
   bool any_claim() const { return any_claim_; }
   bool changed();
-  // The functions that the passes since begin() may have changed.
-  const TouchedFunctions& touched() const { return touched_; }
 
  private:
   // The reliability of a pass's report.
@@ -57,9 +54,6 @@ class ChangeDetector {
   bool is_one_pass_ = false;
   bool changed_ = false;
   bool any_claim_ = false;
-  TouchedFunctions touched_;
-  // The function in which a pass runs; null for passes on modules and call graphs.
-  const ::llvm::Function* current_ = nullptr;
   // True while a pass that is usually trusted is not trusted here.
   bool is_doubted_ = false;
   std::optional<IrHash> before_;

@@ -103,7 +103,7 @@ struct Module::State {
 
   void run(::llvm::ModulePassManager passes) {
     const Timed timed(timing.get(), PartKind::surroundings, "run it and forget analyses");
-    runner().run(*module, std::move(passes), detector->touched());
+    runner().run(*module, std::move(passes));
   }
 
   const IrHash& current_hash() {
@@ -125,7 +125,6 @@ struct Module::State {
     ++version;
     kept_hash.reset();
     kept_count.reset();
-    if (kept_runner) kept_runner->forget();
   }
 
   void throw_reported_errors() {

@@ -2,11 +2,8 @@
 
 #include "codegen_pass.h"
 #include "compiler_gym/llvm/errors.h"
-#include "kept_results.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
-#include "llvm/IR/Dominators.h"
 #include "llvm/IR/PassInstrumentation.h"
 #include "llvm/Support/Error.h"
 #include "options.h"
@@ -51,9 +48,6 @@ struct PassRunner::Parts {
 
   std::unique_ptr<::llvm::TargetMachine> machine;
   ::llvm::PassInstrumentationCallbacks callbacks;
-  KeptResults<::llvm::DominatorTreeAnalysis> trees;
-  KeptResults<::llvm::LoopAnalysis> loops_of_functions;
-  KeptResults<::llvm::TargetIRAnalysis> targets;
   // Destroyed in reverse: outer analyses hold proxies into inner ones.
   ::llvm::LoopAnalysisManager loops;
   ::llvm::FunctionAnalysisManager functions;
@@ -82,11 +76,6 @@ PassRunner::PassRunner(std::unique_ptr<::llvm::TargetMachine> machine, const ::l
   parts.functions.registerPass([library = ::llvm::TargetLibraryInfoImpl(triple)] {
     return ::llvm::TargetLibraryAnalysis(library);
   });
-  parts.trees.register_in(parts.functions);
-  parts.loops_of_functions.register_in(parts.functions);
-  if (parts.machine) {
-    parts.targets.register_in(parts.functions, parts.machine->getTargetIRAnalysis());
-  }
   // Plug-ins register analyses in callbacks of the builder, which must exist by now.
   if (extend) extend(parts.builder);
   parts.builder.registerModuleAnalyses(parts.modules);
@@ -126,8 +115,7 @@ PassRunner::PassRunner(PassRunner&&) noexcept = default;
   return passes;
 }
 
-void PassRunner::run(::llvm::Module& module, ::llvm::ModulePassManager passes,
-                     const TouchedFunctions& touched) {
+void PassRunner::run(::llvm::Module& module, ::llvm::ModulePassManager passes) {
   const UsualOptions usual;
   auto& parts = *parts_;
   parts.passes = std::move(passes);
@@ -139,19 +127,10 @@ void PassRunner::run(::llvm::Module& module, ::llvm::ModulePassManager passes,
     throw FatalError(std::string("a pass threw an exception: ") + error.what());
   }
   parts.passes = ::llvm::ModulePassManager();
-  parts.trees.keep(module, parts.functions, touched);
-  parts.loops_of_functions.keep(module, parts.functions, touched);
-  parts.targets.keep(module, parts.functions, touched);
   parts.modules.clear();
   parts.components.clear();
   parts.functions.clear();
   parts.loops.clear();
-}
-
-void PassRunner::forget() {
-  parts_->trees.clear();
-  parts_->loops_of_functions.clear();
-  parts_->targets.clear();
 }
 
 }  // namespace compiler_gym::llvm

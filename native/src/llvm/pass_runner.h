@@ -12,7 +12,6 @@
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
-#include "touched_functions.h"
 
 namespace compiler_gym::llvm {
 
@@ -33,13 +32,8 @@ class PassRunner {
                                      std::vector<::llvm::Function*> functions);
 
   // Run the passes and drop all analyses, so that later runs depend on the IR alone. Exceptions of
-  // a pass become FatalError, because they interrupt LLVM. Afterwards `touched` lists the functions
-  // that may have changed: some results for the others are returned again when they are next asked
-  // for, because they depend on a function's code and attributes alone.
-  void run(::llvm::Module& module, ::llvm::ModulePassManager passes,
-           const TouchedFunctions& touched = {.all = true, .some = {}});
-  // Drop the results that were kept, because the module was changed in another way.
-  void forget();
+  // a pass become FatalError, because they interrupt LLVM.
+  void run(::llvm::Module& module, ::llvm::ModulePassManager passes);
 
   ::llvm::PassBuilder& builder();
   // For analyses and callbacks besides those of PassBuilder, before any pass runs.
