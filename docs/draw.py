@@ -225,6 +225,19 @@ def episode_of_the_inliner() -> Drawing:
     return d
 
 
+def episode_of_tails() -> Drawing:
+    """Passes on one function after -Oz."""
+    names = "load-store-vectorizer loop-reduce gvn early-cse simplifycfg".split()
+    program = "cbench-v1/gsm?function=lpc_analysis"
+    with compiler_gym.make("llvm-tails-v0", benchmark=program) as env:
+        env.reset()
+        costs = [float(env.observation["FunctionInstructionCount"])]
+        for name in names:
+            env.multistep([env.action_space[name]])
+            costs.append(float(env.observation["FunctionInstructionCount"]))
+    return _steps(["reset", *names], costs, "instructions of the function", ("-Oz", costs[0]))
+
+
 def episode_of_rules() -> Drawing:
     """Rules about inlining, one after the other."""
     rules = ["inline = cost < 40", "inline = cost < 15", "inline = cost < 0"]
@@ -313,6 +326,7 @@ PICTURES: dict[str, Callable[[], Drawing]] = {
     "episode-llvm-v0": episode_of_llvm,
     "episode-llvm-inline-v0": episode_of_the_inliner,
     "episode-llvm-rule-v0": episode_of_rules,
+    "episode-llvm-tails-v0": episode_of_tails,
     "episode-gcc-v0": episode_of_gcc,
     "episode-loop_tool-v0": episode_of_loop_tool,
     "episode-mlir-v0": episode_of_mlir,

@@ -53,6 +53,18 @@ SAID = {
         "`v0` is the first.",
         'env.reset(benchmark="cbench-v1/bitcount")\nenv.step(env.action_space["inline"])',
     ),
+    "llvm-tails": Said(
+        "A program is one function in its module, after the whole pipeline of `clang -Oz`.\n"
+        "Each step runs one pass on this function alone. `?function=NAME` in the address of the "
+        "program chooses the function; otherwise each reset draws one.\n"
+        "The best prefix of an episode counts, so no episode ends below `clang -Oz`.",
+        "Never by itself: set a limit with `TimeLimit`, or stop at any time, which costs nothing.",
+        "passes",
+        "Instructions of one function after each of five passes.",
+        "`v0` is the first.",
+        'env.reset(benchmark="cbench-v1/gsm?function=lpc_analysis")\n'
+        'env.step(env.action_space["load-store-vectorizer"])',
+    ),
     "llvm-rule": Said(
         "A program is a set of C and C++ programs, linked by stock `ld.lld` with the size plug-in."
         "\nEach step gives the linker a rule: a formula or C++ source that makes its decisions.",

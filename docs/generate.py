@@ -93,6 +93,7 @@ DATASETS = (
 )
 CHOOSE = 'Choose a space with `action_space="NAME"`.'
 ACTIONS = {
+    "llvm-tails": "The pipeline runs on one function; `opt-22 -passes=` would run it on all.",
     "llvm": "The pipeline is what `opt-22 -passes=` takes.",
     "llvm-inline": "The letter is what the command line of an episode has for the answer.",
     "loop_tool": "*The loop* is the one at the cursor.",

@@ -33,7 +33,7 @@ COMPILERS = [
     *(PACKAGES[f"compiler_gym_{name}"] for name in ("gcc", "loop_tool", "mlir")),
 ]
 """The folders of compilers; other packages add an environment of LLVM."""
-OWN_FOLDERS = {"compiler_gym_loop_tool": {"jit", "pictures"}}
+OWN_FOLDERS = {"compiler_gym_loop_tool": {"jit", "pictures"}, "llvm": {"tails"}}
 """Folders that one compiler has besides."""
 
 

@@ -421,7 +421,9 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         asked = asked.settle()
         self.datasets.generator = self.np_random
         self.episode.selection.choose(asked)
+        is_again = asked.benchmark is None and self._programs.upcoming is None
         program = self._programs.take(asked.benchmark, self.episode.program)
+        program = self._choose_part(program, is_again=is_again)
         return self.episode.begin_reset(program, asked.timeout)
 
     def step(
@@ -628,6 +630,10 @@ class CompilerEnv(gymnasium.Env[Obs, Act], ABC):
         )
         twin._episode = copy_episode(twin.commandline)
         return twin
+
+    def _choose_part(self, program: Benchmark, *, is_again: bool) -> Benchmark:
+        """Return `program` at the address of a part; plug-ins with parts override this."""
+        return program
 
     def _goal(self) -> str | None:
         """Return the optimisation goal; plug-ins with goals override this."""

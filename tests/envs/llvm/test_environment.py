@@ -89,6 +89,8 @@ def test_gymnasium_s_checker_has_no_complaint(id: str, isolation: Any) -> None:
     benchmark = "cbench-v1/crc32"
     if id in ("llvm-v0", "llvm-ic-v0", "llvm-codesize-v0", "llvm-inline-v0"):
         spaces = {"observation_space": "InstCountNorm", "reward_space": "IrInstructionCountOz"}
+    elif id == "llvm-tails-v0":
+        spaces = {"observation_space": "FunctionCounts", "reward_space": "FunctionSavings"}
     elif id == "gcc-v0":
         spaces = {"observation_space": "obj_size", "reward_space": "obj_size"}
     elif id == "llvm-rule-v0":

@@ -78,12 +78,13 @@ class LlvmSession(CompilerSession):
     compiler_version: ClassVar[str] = _llvm.LLVM_VERSION
     action_spaces: ClassVar[tuple[ActionSpaceSpec, ...]] = ACTION_SPACES
     observation_spaces: ClassVar[tuple[ObservationSpec, ...]] = observation_specs()
+    program_class: ClassVar[type[Program]] = Program
 
     def __init__(
         self, working_dir: Path, action_space: ActionSpaceSpec, benchmark: BenchmarkSpec
     ) -> None:
         _llvm.let_assembly_read_files(is_own(benchmark.uri))
-        self.program = Program(benchmark, _goal(benchmark), working_dir)
+        self.program = self.program_class(benchmark, _goal(benchmark), working_dir)
         """The program that actions change and observations read."""
         self._initial_count = self.program.module.instruction_count()
         self._growth, self._growth_floor = 0.0, 0.0

@@ -27,6 +27,7 @@ from compiler_gym.session import (
 __all__ = [
     "ACTION_SPACES",
     "CODEGEN",
+    "FUNCTION_PASSES",
     "LEGACY",
     "LINK_TIME",
     "MARKS",
@@ -208,3 +209,11 @@ ACTION_SPACES = (
     *_codegen(),
     _marks()[1],
 )
+
+FUNCTION_PASSES = _space(
+    "FunctionPasses",
+    tuple(item for item in _pass_flags(risky=False) if item.flag.startswith("function(")),
+    "The passes of `Passes` that change one function at a time",
+    style="words",
+)
+"""The action space for passes on one function."""
