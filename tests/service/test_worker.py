@@ -3,6 +3,7 @@
 
 import json
 import os
+import random
 import re
 import select
 import signal
@@ -16,6 +17,7 @@ from typing import Any, cast
 
 import pytest
 
+from compiler_gym import make
 from compiler_gym.errors import (
     CompilerGymWarning,
     ServiceIsClosed,
@@ -25,6 +27,7 @@ from compiler_gym.errors import (
 )
 from compiler_gym.service import Limits, SessionSource, client
 from compiler_gym.service.dispatch import BusyWorkers
+from compiler_gym.service.limits import read_address_space
 from compiler_gym.service.messages import (
     Failed,
     Parameter,
@@ -36,7 +39,7 @@ from compiler_gym.service.messages import (
     encode,
 )
 from compiler_gym.service.worker import WarningCollector, give_again
-from compiler_gym.testing import descendants, is_running, wait_until, worker_files
+from compiler_gym.testing import descendants, is_running, wait_until, worker_files, worker_pid
 from service.workers import Open, number, start, step
 from tests.stand_ins import always
 
@@ -342,6 +345,21 @@ def test_reading_a_reply_does_not_wake_its_worker(open_worker: Open) -> None:
     worker.channel.receive()
     time.sleep(0.1)
     assert times_asleep() == before
+
+
+def test_a_worker_without_a_step_for_a_while_returns_freed_memory() -> None:
+    def resident() -> int:
+        return read_address_space(pid)[1]
+
+    with make("llvm-v0", benchmark="cbench-v1/tiffmedian") as env:
+        env.reset()
+        pid = worker_pid(env)
+        assert pid is not None
+        draw = random.Random(1)
+        env.multistep([draw.randrange(env.action_space.n) for _ in range(15)])
+        before = resident()
+        assert wait_until(lambda: resident() < before - (1 << 20))
+        assert env.step(0).truncated is False
 
 
 def test_both_ends_sleep_as_long_as_one_finds_its_core_crowded(

@@ -61,6 +61,9 @@ AWAKE_SECONDS = 2e-3
 virtual machine, a core that was idle for a third of a millisecond runs the next pass at two thirds
 of its speed."""
 
+IDLE_SECONDS = 1.0
+"""Seconds without a step after which a worker returns freed memory to the kernel."""
+
 _READY = b"\x01"
 
 
@@ -105,10 +108,15 @@ class Worker:
 
     def _serve(self) -> None:
         channel, servicer = self._channel, self._servicer
-        receive, send = channel.receive, channel.send
+        receive, send, wait = channel.receive, channel.send, channel.wait
         handle, step = servicer.handle, servicer.step
-        awake_seconds = AWAKE_SECONDS
+        awake_seconds, idle_at = AWAKE_SECONDS, math.inf
         while True:
+            try:
+                wait(idle_at, awake_seconds)
+            except TimeoutError:
+                give_back_memory()  # passes free as much as the program itself takes
+            idle_at = math.inf
             try:
                 request = decode_request(receive(math.inf, awake_seconds))
             except ValueError as error:
@@ -122,6 +130,7 @@ class Worker:
                 awake_seconds = AWAKE_SECONDS if request.stay_awake else 0.0
                 began = monotonic()
                 reply = step(request)
+                idle_at = began + IDLE_SECONDS
                 if type(reply) is Stepped:
                     reply.core, reply.seconds = current_core(), monotonic() - began
                     reply.is_crowded = channel.is_crowded
