@@ -26,7 +26,8 @@ from .puzzle import make_puzzle
 
 
 @pytest.mark.parametrize(
-    "bounds", [{}, {"seconds": 0}, {"seconds": -1}, {"seconds": math.inf}, {"steps": 0}]
+    "bounds",
+    [{}, {"seconds": 0}, {"seconds": -1}, {"seconds": math.inf}, {"steps": 0}, {"sequences": 0}],
 )
 def test_a_budget_without_an_end_or_without_a_beginning_is_refused(
     bounds: dict[str, float],
@@ -61,9 +62,12 @@ class Listed:
         self.suggested.append(sequence)
 
 
-def campaign(strategy: Strategy, steps: int | None = None) -> Campaign:
+def campaign(
+    strategy: Strategy, steps: int | None = None, sequences: int | None = None
+) -> Campaign:
     moves = Moves(NamedDiscrete([f"move{number}" for number in range(6)], "moves"), seed=0)
-    return Campaign(0, SearchedProgram(None), "benchmark://puzzle-v0/door", strategy, steps, moves)
+    program, budget = SearchedProgram(None), Budget(60.0, steps, sequences)
+    return Campaign(0, program, "benchmark://puzzle-v0/door", strategy, budget, moves)
 
 
 def done(of: Campaign, task: WalkTask, seconds: float = 0.0) -> list[float]:
@@ -128,6 +132,17 @@ def test_a_batch_is_cut_to_the_steps_that_are_left_and_then_the_best_is_shortene
     assert one.phase == "done"
 
 
+def test_a_batch_is_cut_to_the_sequences_that_are_left() -> None:
+    one = campaign(Listed([(2, 1), (0,)], [(1,), (0, 1), (2,)]), steps=100, sequences=3)
+    searched: list[MoveSequence] = []
+    while one.progress().phase != "minimising" and (batch := tasks(one)):
+        searched += [task.sequence for task in batch]
+        for task in batch:
+            done(one, task)
+    assert searched[:3] == [(2, 1), (0,), (1,)]
+    assert (0, 1) not in searched
+
+
 def test_a_search_of_known_programs_ends() -> None:
     class Stubborn(Listed):
         def ask(self) -> Sequence[MoveSequence]:
@@ -190,7 +205,14 @@ def campaigns(env: CompilerEnv, count: int, steps: int | None = None) -> list[Ca
     moves = Moves(env.action_space, seed=0)
     strategies = [RandomSearch(Moveset(6), random.Random(seed)) for seed in range(count)]
     return [
-        Campaign(index, SearchedProgram(env.benchmark), f"program {index}", strategy, steps, moves)
+        Campaign(
+            index,
+            SearchedProgram(env.benchmark),
+            f"program {index}",
+            strategy,
+            Budget(60.0, steps),
+            moves,
+        )
         for index, strategy in enumerate(strategies)
     ]
 

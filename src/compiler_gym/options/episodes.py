@@ -35,12 +35,15 @@ class SearchOptions:
     seconds: float | None = option(
         None,
         f"Time for all programs together: 90 (seconds), 10m or 1h [default: {_SECONDS:g} "
-        "without --steps]",
+        "without --steps or --sequences]",
         ABOVE_0,
         spelling=Spelling("time", type=str, read=seconds_in),
     )
     steps: int | None = option(
         None, "Number of actions to try on each program; reproducible, unlike --time", WHOLE_ABOVE_0
+    )
+    sequences: int | None = option(
+        None, "Number of sequences to try on each program; reproducible", WHOLE_ABOVE_0
     )
     jobs: int | None = option(
         None, "Number of threads [default: one per processor]", WHOLE_ABOVE_0, may_change=True
@@ -81,7 +84,8 @@ class SearchOptions:
     @property
     def seconds_allowed(self) -> float | None:
         """The time limit in seconds: a default if nothing else ends the search."""
-        return _SECONDS if self.seconds is None and self.steps is None else self.seconds
+        limits = (self.seconds, self.steps, self.sequences)
+        return self.seconds if any(limit is not None for limit in limits) else _SECONDS
 
 
 _SHARDS = 64

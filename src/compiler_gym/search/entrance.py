@@ -5,7 +5,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -71,7 +71,7 @@ def run_search(
     """Return the best sequence found for each of `benchmarks`, shortened.
 
     Pass options as a record, or as keywords with the names of its fields, which override the
-    record: ``run_search(make_env, steps=150)``. `budget` may replace ``seconds`` and ``steps``.
+    record: ``run_search(make_env, steps=150)``. `budget` may replace the limits.
 
     The result is never worse than the best of the starts that the compiler accepts. An action
     that exceeds its time limit counts as failed; a level has a longer limit, because it takes as
@@ -132,14 +132,14 @@ def run_search(
 
 
 def choose_options(options: SearchOptions | None = None, **given: Any) -> SearchOptions:
-    """Return `options` with individual fields replaced; `budget` replaces seconds and steps.
+    """Return `options` with individual fields replaced; `budget` replaces the limits.
 
     Raises `InvalidParameterError` for an invalid value of an option, `UnknownNameError` for an
     unknown algorithm, and `TypeError` for an unknown option.
     """
     budget: Budget | None = given.pop("budget", None)
     if budget is not None:
-        given = {"seconds": budget.seconds, "steps": budget.steps, **given}
+        given = {**asdict(budget), **given}
     names = [field.name for field in fields(SearchOptions)]
     for name in given:
         if name not in names:
@@ -163,8 +163,8 @@ def _prepare_campaigns(
         generator = random.Random(f"{options.seed} {name}")
         strategy = _maker(options.algorithm, own_moveset)(own_moveset, generator)
         program = SearchedProgram(env.benchmark)
-        campaigns.append(Campaign(index, program, name, strategy, options.steps, moves))
-    if options.steps is None:
+        campaigns.append(Campaign(index, program, name, strategy, Budget.of(options), moves))
+    if options.steps is options.sequences is None:
         for campaign in campaigns:
             campaign.others = [other for other in campaigns if other is not campaign]
     return campaigns

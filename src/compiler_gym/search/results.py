@@ -34,12 +34,19 @@ class Budget:
     """Wall time for all programs together, including minimisation."""
     steps: int | None = option(None, range=WHOLE_ABOVE_0)
     """New actions tried on each program, not counting minimisation. A search limited only by
-    steps gives the same result every time."""
+    steps or sequences gives the same result every time."""
+    sequences: int | None = option(None, range=WHOLE_ABOVE_0)
+    """Sequences tried on each program: compilations, each of which counts at its best point."""
 
     def __post_init__(self) -> None:
-        if self.seconds is None and self.steps is None:
-            raise InvalidParameterError("a search needs a limit: set seconds, steps or both")
+        if self.seconds is None and self.steps is None and self.sequences is None:
+            raise InvalidParameterError("a search needs a limit: set seconds, steps or sequences")
         check(self)
+
+    @classmethod
+    def of(cls, options: SearchOptions) -> "Budget":
+        """Return the limits in the options of a search."""
+        return cls(options.seconds_allowed, options.steps, options.sequences)
 
     @property
     def searching_seconds(self) -> float:
@@ -247,7 +254,7 @@ def take_up(
         ],
         may_lack=[*may_change, *(task_options.keys() - _KEPT_AT_FIRST)],
     )
-    budget = compute_remaining(Budget(options.seconds_allowed, options.steps), folder)
+    budget = compute_remaining(Budget.of(options), folder)
     return folder, replace(options, seconds=budget.seconds)
 
 
@@ -301,7 +308,7 @@ def compute_remaining(budget: Budget, folder: RunFolder) -> Budget:
     if budget.seconds is None:
         return budget
     seconds = max(budget.seconds - _seconds_spent(folder), _LEAST_SECONDS)
-    return Budget(seconds=seconds, steps=budget.steps)
+    return replace(budget, seconds=seconds)
 
 
 def keep_results(folder: RunFolder, results: Sequence[SearchResult]) -> None:

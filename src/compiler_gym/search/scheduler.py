@@ -8,11 +8,13 @@ that walk it make no difference.
 """
 
 import os
+import sys
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 from compiler_gym.core import CompilerEnv, KeptForks
@@ -54,7 +56,7 @@ class Campaign:
         program: SearchedProgram,
         name: str,
         strategy: Strategy,
-        steps: int | None,
+        budget: Budget,
         moves: Moves,
     ) -> None:
         self.index = index
@@ -71,10 +73,11 @@ class Campaign:
         self.improvements: list[Improvement] = []
         self.phase = "waiting"
         self._strategy: Strategy = strategy
-        self._steps = steps
+        self._budget = budget
+        self._compiled = 0
         self.others: Sequence[Campaign] = ()
         """Programs whose best sequences are tried here too. Their progress depends on time:
-        without other programs, a search limited by steps is deterministic."""
+        without other programs, a search not limited by time is deterministic."""
         self._proposer: Strategy = strategy
         """The strategy that proposed the batch in progress."""
         self._waiting: deque[WalkTask] = deque()
@@ -181,14 +184,19 @@ class Campaign:
         return Minimiser(self.best, self._moves.pack, self._moves.flat)
 
     def _search_next(self) -> Sequence[MoveSequence]:
-        """Return the next sequences to try, within the budget of steps."""
+        """Return the next sequences to try, within the budget."""
         self._batches += 1
         if self._batches % _BATCHES_PER_EXCHANGE == 0:
             self._exchange()
-        if self._steps is None:
-            return self._strategy.ask()
-        remaining = self._steps - self.counts.steps
-        return self._strategy.ask()[:remaining] if remaining > 0 else ()
+        steps, sequences = self._budget.steps, self._budget.sequences
+        steps_left = sys.maxsize if steps is None else steps - self.counts.steps
+        left = sys.maxsize if sequences is None else sequences - self._compiled
+        if min(steps_left, left) <= 0:
+            return ()
+        batch = self._strategy.ask()[:steps_left]
+        compiled = list(accumulate(map(bool, batch)))  # the empty sequence does not count
+        self._compiled += min(compiled[-1], left) if compiled else 0
+        return [one for one, number in zip(batch, compiled, strict=True) if number <= left]
 
     def _exchange(self) -> None:
         for other in self.others:
@@ -259,7 +267,7 @@ class Scheduler:
         self._moves = moves
         self._campaigns = campaigns
         self._options = options
-        self._budget = Budget(options.seconds_allowed, options.steps)
+        self._budget = Budget.of(options)
         self._watcher = watcher
         self._changed = threading.Condition()
         self._news: list[Improvement] = []

@@ -5,13 +5,14 @@ random                random actions until the limit is reached
 level:-Oz             one action: the compiler's own pipeline
 search:local          a search of `compiler_gym.search` until the limit is reached
 search:local+levels   the same, with the compiler's own levels (-Oz, ...) tried first
+search:local+known    the same, with levels and known sequences, as `compiler-gym search` does
 agents/q.py           the function or object ``policy`` of a file
 agents/q.py:Greedy    another object in the file, instantiated if it is a class
 inliner.c             a heuristic in a file, read by a compiler's plug-in
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,17 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameError, unknown_name
 from compiler_gym.lazy import load_from_file, parts
 from compiler_gym.registration import make
-from compiler_gym.search import ALGORITHMS, Budget, level_sequences, run_search
+from compiler_gym.search import ALGORITHMS, Budget, default_starts, level_sequences, run_search
 from compiler_gym.spaces import action_names, space_name
 from compiler_gym.tools.learn.leaderboard.evaluation import LimitReached, Meter, Policy
 from compiler_gym.wrappers import CompilerEnvWrapper
 
+_STARTS: dict[str, Callable[[Any], Sequence[Sequence[int]]]] = {
+    "": lambda space: (),
+    "levels": lambda space: level_sequences(space.names),
+    "known": default_starts,
+}
+"""The starts of a search, by the name after the plus."""
 _RESERVED_SHARE = 0.1
 """The fraction of the time reserved for the work before and after the search."""
 
@@ -50,26 +57,27 @@ class LevelPolicy:
 class SearchPolicy:
     """A policy that searches on one thread and applies the best sequence.
 
-    The search starts from the empty sequence, or from the compiler's levels if `has_levels`.
+    `starts` is empty to start from the empty sequence, "levels" for the compiler's levels, or
+    "known" for levels and known sequences.
     """
 
     algorithm: str
-    has_levels: bool = False
+    starts: str = ""
 
     def __call__(self, env: CompilerEnv, meter: Meter) -> int:
-        """Search, apply the result and return the number of actions tried."""
+        """Search, apply the result and return the number of compilations."""
         assert env.spec is not None
         assert env.reward_space is not None
         name, reward = env.spec.id, env.reward_space.name
-        space: Any = _with_levels(env) if self.has_levels else env.action_space
+        space: Any = _with_levels(env) if self.starts else env.action_space
         env.action_space = space
         # The search confirms its result in the first environment it makes. Making that this one
         # brings it to the state to be judged, without charging the limit.
         confirming = iter((LeftOpen(env.unwrapped),))  # type: ignore[arg-type]  # ours
         seconds = max(meter.seconds_left * (1 - _RESERVED_SHARE) - 0.05, 0.05)
-        budget = Budget(
-            seconds=None if seconds == float("inf") else seconds, steps=meter.limit.compilations
-        )
+        time, most = None if seconds == float("inf") else seconds, meter.limit.compilations
+        per_sequence = meter.limit.per_sequence
+        budget = Budget(time, sequences=most) if per_sequence else Budget(time, most)
         (result,) = run_search(
             lambda: (
                 next(confirming, None)
@@ -79,8 +87,10 @@ class SearchPolicy:
             algorithm=self.algorithm,
             budget=budget,
             jobs=1,
-            starts=level_sequences(space.names) if self.has_levels else (),
+            starts=_STARTS[self.starts](space),
         )
+        if most is not None and per_sequence:  # shortening the result takes more and gains nothing
+            return min(result.sequences, most)
         return result.steps
 
 
@@ -137,12 +147,14 @@ def find_policy(name: str, search: Callable[[str], Policy] = SearchPolicy) -> Po
     if kind == "level":
         return LevelPolicy(argument)
     if kind == "search":
-        algorithm, plus, levels = (argument or "portfolio").partition("+")
+        algorithm, plus, starts = (argument or "portfolio").partition("+")
         if algorithm not in ALGORITHMS:
             raise UnknownNameError(unknown_name("algorithm", algorithm, ALGORITHMS))
-        if plus and levels != "levels":
-            raise UnknownNameError(f"no starts {levels!r} for a search; write search:NAME+levels")
-        return SearchPolicy(algorithm, has_levels=True) if plus else search(algorithm)
+        if plus and starts not in ("levels", "known"):
+            raise UnknownNameError(
+                f"no starts {starts!r} for a search; write search:NAME+levels or search:NAME+known"
+            )
+        return SearchPolicy(algorithm, starts) if plus else search(algorithm)
     for entry in parts("heuristics").values():
         if name.endswith((heuristics := entry.load()).SUFFIXES):
             return heuristics.heuristic_policy(Path(name))

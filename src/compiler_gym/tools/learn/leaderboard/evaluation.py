@@ -61,7 +61,7 @@ class Meter:
     def __init__(self, limit: Limit) -> None:
         self.limit = limit
         self.compilations = 0
-        """The number of actions applied."""
+        """The number of actions applied, or of sequences if the limit counts them."""
         self.started = time.monotonic()
 
     @property
@@ -95,10 +95,25 @@ class Metered(CompilerEnvWrapper):
         super().__init__(env)
         self.meter = meter
         """The resources used so far."""
+        self._begins = True
+        """True until the first action after a reset or a fork."""
+
+    def handle_reset(self, asked: ResetArguments) -> ResetResult:
+        """Start an episode, which is another sequence once it has an action."""
+        self._begins = True
+        return super().handle_reset(asked)
+
+    def fork(self) -> Self:
+        """Return a fork; its first action begins another sequence."""
+        twin = super().fork()
+        twin._begins = True
+        return twin
 
     def handle_step(self, asked: StepArguments) -> StepTuple:
-        """Charge the actions and apply them."""
-        self.meter.charge(len(asked.actions))
+        """Charge the actions, or the sequence that they begin, and apply them."""
+        begins = self._begins and bool(asked.actions)
+        self.meter.charge(begins if self.meter.limit.per_sequence else len(asked.actions))
+        self._begins = self._begins and not begins
         return super().handle_step(asked)
 
 
@@ -222,7 +237,7 @@ class Evaluation:
 
     @property
     def compilations(self) -> float:
-        """The mean number of actions applied per program."""
+        """The mean number of compilations per program, in the unit of the limit."""
         return fmean(o.compilations for o in self.outcomes) if self.outcomes else 0.0
 
 

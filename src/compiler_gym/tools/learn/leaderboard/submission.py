@@ -191,13 +191,14 @@ def _measure_again(
     if task.tolerance:  # measurements vary, and so does the reward
         replayed = replace(replayed, reward=None)
     yield from replay_differences(outcome.state, replayed)
-    if len(env.actions) > outcome.compilations:
+    per_action = not task.limit.per_sequence
+    if per_action and len(env.actions) > outcome.compilations:
         counts = {"actions": len(env.actions), "compilations": outcome.compilations}
         yield ValidationError(
             "fewer compilations are claimed than actions replayed", facts | counts
         )
     most = task.limit.compilations
-    if most is not None and len(env.actions) > most:
+    if per_action and most is not None and len(env.actions) > most:
         counts = {"actions": len(env.actions), "limit": most}
         yield ValidationError("the episode is longer than the limit", facts | counts)
     published = () if outcome.published is None else ((task.published_baseline, outcome.published),)
@@ -279,13 +280,13 @@ def write_tables(submissions: Sequence[Submission]) -> str:
     """Return the tables of every task that has a submission."""
     tasks = {submission.task.name: submission.task for submission in submissions}
     return "\n\n".join(
-        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_by_time)
+        leaderboard_table(tasks[name], submissions) for name in sorted(tasks, key=_by_limit)
     )
 
 
-def _by_time(name: str) -> tuple[str, float]:
-    digits = re.search(r"(\d+)s$", name)
-    return re.sub(r"\d+s$", "", name), float(digits[1]) if digits else 0.0
+def _by_limit(name: str) -> tuple[str, float]:
+    digits = re.search(r"(\d+)[sx]$", name)
+    return re.sub(r"\d+(?=[sx]$)", "", name), float(digits[1]) if digits else 0.0
 
 
 def _interval_cell(interval: Interval | None, form: str = ".3f") -> str:

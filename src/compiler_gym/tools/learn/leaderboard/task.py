@@ -29,6 +29,8 @@ class Limit:
     """The wall time in seconds."""
     compilations: int | None = None
     """The number of actions applied, in the environment and its forks."""
+    per_sequence: bool = False
+    """True if a compilation is instead a sequence of actions after a reset or in a fork."""
 
     def __post_init__(self) -> None:
         if self.seconds is None and self.compilations is None:
@@ -39,7 +41,8 @@ class Limit:
 
     def __str__(self) -> str:
         seconds = [] if self.seconds is None else [f"{self.seconds:g} s"]
-        steps = [] if self.compilations is None else [f"{self.compilations} compilations"]
+        unit = "sequences" if self.per_sequence else "compilations"
+        steps = [] if self.compilations is None else [f"{self.compilations} {unit}"]
         return " and ".join(seconds + steps)
 
 

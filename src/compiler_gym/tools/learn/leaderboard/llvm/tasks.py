@@ -24,7 +24,18 @@ def _instruction_count(seconds: float) -> LeaderboardTask:
     )
 
 
+def _compilations(count: int) -> LeaderboardTask:
+    return LeaderboardTask(
+        f"llvm-ic-{count}x",
+        f"IR instructions of cbench-v1, {count} compilations of each program",
+        Limit(compilations=count, per_sequence=True),
+        environment=_ENVIRONMENT,
+        published_baseline="IrInstructionCountOptOz",
+    )
+
+
 TASKS = (
+    *map(_compilations, (1, 3, 10, 45, 100)),
     _instruction_count(1),
     _instruction_count(10),
     _instruction_count(60),
