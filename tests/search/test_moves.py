@@ -76,7 +76,7 @@ def test_a_line_counts_where_all_of_its_names_are_there(
     monkeypatch.setattr(module, "parts", always({"one": entry}))
     assert find_known_sequences(["b", "a"]) == [[1, 0, 1]]
     space = NamedDiscrete(["c", "b", "-O2", "-O3", "-Oz"], name="mine")
-    assert default_starts(space) == [[4], [1, 0], [3], [0], [2]]
+    assert default_starts(space) == [[1, 0], [4], [0], [3], [2]]
 
 
 def test_a_recipe_is_a_start_where_the_space_has_its_actions() -> None:

@@ -11,7 +11,6 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
-from itertools import zip_longest
 from typing import Any
 
 import gymnasium
@@ -164,14 +163,14 @@ _LEVEL = re.compile(r"-?O[0-9a-z]+")
 
 
 def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
-    """Return the optimisation levels of `space`, alternating with the known sequences.
+    """Return the known sequences of `space`, and its optimisation levels among them.
 
-    The levels begin with the last, ``-Oz`` for LLVM. On a large module, time suffices only for the
-    first few starts.
+    The first known sequence is the best alone. The last level, ``-Oz`` for LLVM, comes second, and
+    the others after the tenth start, because ten have to suffice on a large module.
     """
     names = move_names(space)
-    turns = zip_longest(reversed(level_sequences(names)), find_known_sequences(names))
-    return [start for turn in turns for start in turn if start is not None]
+    known, levels = find_known_sequences(names), level_sequences(names)[::-1]
+    return [*known[:1], *levels[:1], *known[1:9], *levels[1:], *known[9:]]
 
 
 def starting_sequences(

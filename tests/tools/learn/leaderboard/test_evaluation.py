@@ -226,26 +226,26 @@ def test_a_limit_may_count_sequences_instead_of_actions() -> None:
         sroa, dce = env.action_space["sroa"], env.action_space["dce"]
         env.multistep([sroa, dce])
         env.step(dce)
+        best = env.state
         with env.fork() as kept:
             env.reset(benchmark=CRC)
             env.step(sroa)
             kept.step(sroa)
-            env.reset(benchmark=CRC)
+            env.apply(best)
         env.step(dce)
 
     three, two = (Limit(compilations=count, per_sequence=True) for count in (3, 2))
     (outcome,) = evaluate(policy, replace(TASK, limit=three)).outcomes
     assert outcome.compilations == 3
-    assert outcome.found == outcome.initial
+    assert "sroa" in outcome.state.commandline
     (outcome,) = evaluate(policy, replace(TASK, limit=two)).outcomes
     assert "sroa" in outcome.state.commandline
     assert (str(three), outcome.compilations) == ("3 sequences", 2)
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_a_search_keeps_to_sequences_and_begins_with_a_level(count: int) -> None:
+def test_a_search_keeps_to_sequences_and_begins_with_a_good_one(count: int) -> None:
     limit = Limit(compilations=count, per_sequence=True)
     (outcome,) = evaluate(find_policy("search:local+known"), replace(TASK, limit=limit)).outcomes
     assert outcome.compilations == count
-    assert outcome.found <= outcome.baseline
-    assert ("default<Oz>" in outcome.state.commandline) == (count == 1)
+    assert outcome.found < outcome.baseline

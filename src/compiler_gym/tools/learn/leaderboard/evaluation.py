@@ -103,6 +103,11 @@ class Metered(CompilerEnvWrapper):
         self._begins = True
         return super().handle_reset(asked)
 
+    def apply(self, state: CompilerEnvState) -> None:
+        """Return to `state`; the next action begins another sequence."""
+        self._begins = True
+        super().apply(state)
+
     def fork(self) -> Self:
         """Return a fork; its first action begins another sequence."""
         twin = super().fork()
