@@ -117,7 +117,7 @@ def test_an_improvement_that_is_found_again_is_kept_once(tmp_path: Path) -> None
 
 
 OTHERS = {
-    "algorithm": "greedy", "seconds": 9.0, "steps": 6, "seed": 1, "starts": [[0]],
+    "algorithm": "greedy", "seconds": 9.0, "steps": 6, "sequences": 7, "seed": 1, "starts": [[0]],
     "step_seconds": 2.0, "level_seconds": 3.0, "jobs": 5, "kept_processes": 6, "kept_bytes": 7,
 }  # fmt: skip
 BEGUN = SearchOptions(steps=5)
