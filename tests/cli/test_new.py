@@ -41,9 +41,7 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
         return {name for name in names if not name.startswith("_") or name == "__init__"}
 
     needs_no_tools = {"programs", "state", "toolchain"}
-    offers_nothing_more = {
-        "panes",
-    }
+    offers_nothing_more = {"panes", "tails"}
 
     for bundled in (compiler_gym_gcc, compiler_gym.envs.llvm):
         folder = Path(bundled.__path__[0])

@@ -257,7 +257,11 @@ def test_kept_processes_change_the_time_and_not_the_result() -> None:
 
 def test_a_search_opens_no_program_in_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: list[object] = []
-    monkeypatch.setattr(KeptPrograms, "take", lambda _, key, worked: wanted.append(key))
+
+    def take(programs: object, key: object, worked: float) -> None:
+        wanted.append(key)
+
+    monkeypatch.setattr(KeptPrograms, "take", take)
     run_search(make_llvm, ["cbench-v1/crc32"], budget=Budget(steps=5), jobs=1, starts=[[]])
     assert wanted == []
 

@@ -54,7 +54,7 @@ def offered(cli: Run, *words: str, **environment: str) -> list[str]:
         (("run", "cbench-v1/crc32", "--observe", "Autophase"), ["Autophase", "AutophaseDict"]),
         (("recipe", "show", "sm"), ["small", "small-packed"]),
         (("datasets", "install", "poj"), ["poj104-v1"]),
-        (("leaderboard", "run", "llvm-ic-1"), ["llvm-ic-1s", "llvm-ic-10s"]),
+        (("leaderboard", "run", "llvm-ic-10"), ["llvm-ic-10s", "llvm-ic-10x", "llvm-ic-100x"]),
         (("search", "--env", "no-such-v0", "--reward", "Ir"), []),
     ],
 )
