@@ -21,6 +21,7 @@ from compiler_gym.tables import Observation, Table
 
 if TYPE_CHECKING:
     from compiler_gym.envs.llvm.observations.compute import observation_specs
+    from compiler_gym.envs.llvm.observations.ir2vec import vocabulary_path
 
 __all__ = [
     "AUTOPHASE_FEATURES",
@@ -31,6 +32,7 @@ __all__ = [
     "ROWS",
     "TABLE",
     "observation_specs",
+    "vocabulary_path",
 ]
 
 __getattr__ = door(__name__)

@@ -23,6 +23,11 @@ COMMANDS = {
         completions={"task": "compiler_gym.tools.learn.leaderboard:TASKS"},
         topic=Topic.RESULTS,
     ),
+    "tails": Row(
+        "compiler_gym.tools.learn.commands.tails:tails",
+        "Choose passes for each function after -Oz with a model that learned from programs.",
+        topic=Topic.LEARN,
+    ),
 }
 """The commands by name."""
 

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym tails``: learn tails from a corpus, and use them on a module."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from compiler_gym.cli.kit.failures import INTERRUPTED
+from compiler_gym.cli.kit.groups import CommandGroup
+from compiler_gym.cli.kit.options import spread
+from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, table
+from compiler_gym.errors import CompilerFatalError
+from compiler_gym.tools.learn.tails import TailOptions
+
+if TYPE_CHECKING:
+    from compiler_gym.statistics import Interval
+    from compiler_gym.tools.learn.tails import JudgedWay
+
+tails = typer.Typer(
+    name="tails",
+    cls=CommandGroup,
+    help="Choose passes for each function after -Oz with a model that learned from programs.",
+    no_args_is_help=True,
+)
+_DEFAULTS = TailOptions()
+
+
+@tails.callback()
+def groups() -> None:
+    """Choose passes for each function after -Oz with a model that learned from programs."""
+
+
+@tails.command()
+@spread
+def learn(
+    corpus: Annotated[Path, typer.Argument(help="Folder of `compiler-gym datasets build`.")],
+    folder: Annotated[Path, typer.Option("--output", help="Folder of the run.")],
+    options: TailOptions = _DEFAULTS,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="Judge on the test packages: do this once.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Search for tails, label functions, fit a model, and compare it with simpler ways.
+
+    Without --judge it is compared on the validation packages. The same command continues an
+    interrupted run.
+    """
+    from compiler_gym.tools.learn.tails import TailRun, judge_run
+
+    def watch(line: str) -> None:
+        if not json:
+            errors().print(line, soft_wrap=True)
+
+    try:
+        run = TailRun(folder, corpus, options, watch)
+        ways = judge_run(run, "test" if judge else "validation")
+    except KeyboardInterrupt:
+        errors().print("interrupted; continue with the same command")
+        raise typer.Exit(INTERRUPTED) from None
+    if json:
+        print_json([asdict(way) for way in ways])
+    else:
+        _show(ways)
+
+
+@tails.command()
+def apply(
+    module: Annotated[Path, typer.Argument(help="A module before any pass, as bitcode or text.")],
+    target: Annotated[Path, typer.Option("--output", "-o", help="File to write, as bitcode.")],
+    tries: Annotated[int, typer.Option(help="Tails to try on each function.", min=1)] = 8,
+    model: Annotated[
+        Path | None, typer.Option(help="Model of `tails learn` [default: the one included].")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run the passes of clang -Oz, then on each function the best of a few tails.
+
+    The result never has more instructions than clang -Oz leaves.
+    """
+    from compiler_gym.tools.learn.tails import MODEL, improve
+
+    improved = improve(module.read_bytes(), model or MODEL, tries)
+    if improved is None:
+        raise CompilerFatalError(f"the compiler failed on {module}; use `clang -Oz` instead")
+    target.write_bytes(improved.bitcode)
+    if json:
+        print_json({"before": improved.base_instructions, "after": improved.instructions})
+    else:
+        output().print(
+            f"{module}: {improved.base_instructions:,} instructions after clang -Oz, "
+            f"{improved.instructions:,} with tails",
+            soft_wrap=True,
+        )
+
+
+def _show(ways: "list[JudgedWay]") -> None:
+    rows = table("Order", "Tails", "Pooled", "Modules", "Packages", "Ahead", "Over constant")
+    for way in ways:
+        saved = way.saved
+        means = (saved.pooled, saved.modules, saved.packages)
+        ahead = f"{100 * saved.ahead:.0f} %"
+        rows.add_row(
+            way.way,
+            str(way.tries),
+            *map(_percent, means),
+            ahead,
+            _percent(way.over_constant.pooled),
+        )
+    show(rows)
+
+
+def _percent(share: "Interval") -> str:
+    return f"{100 * share.mean:.2f} [{100 * share.low:.2f}, {100 * share.high:.2f}]"

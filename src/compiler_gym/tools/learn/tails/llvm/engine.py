@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""The engine's half of tails: describe functions, try tails on them, and keep the best.
+
+These functions run in worker processes (``workers``), so they take and return plain values. A base
+is the bitcode of a module after the pipeline of ``clang -Oz``; a tail is a pipeline of function
+passes that follows it.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym import _llvm
+from compiler_gym.envs.llvm.observations import vocabulary_path
+
+__all__ = ["Described", "Mined", "describe", "keep_smallest", "label", "make_base", "mine"]
+
+Tail = tuple[str, ...]
+"""The pipelines of a tail's passes."""
+_WIDTH = len(_llvm.function_feature_names())
+_SIZE = _llvm.function_feature_names().index("Instructions")
+_BEAMS = ((6, 62), (4, 45), (3, 30), (3, 30), (3, 30))
+"""For each further pass: the beginnings to continue, and the passes to continue them with."""
+_MOST_GROWTH = 1.3
+"""Beginnings that make a function larger by more than this factor are not continued."""
+_SMALLEST, _LARGEST = 8, 600
+"""The instructions of functions to mine."""
+_NOTHING = "no-op-function"
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The functions of a base that have a body, a row for each."""
+
+    names: list[str]
+    instructions: NDArray[np.int32]
+    features: NDArray[np.float32]
+    """`FunctionFeatures`, IR2Vec vectors, and the number of calls from the same module."""
+    shapes: NDArray[np.int64]
+    """Hashes that are equal for near duplicates."""
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Described":
+        """Return the rows that `chosen` marks."""
+        names = [name for name, is_chosen in zip(self.names, chosen, strict=True) if is_chosen]
+        return Described(
+            names, self.instructions[chosen], self.features[chosen], self.shapes[chosen]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """The tails that make a function smaller."""
+
+    name: str
+    instructions: int
+    """The size of the base."""
+    tails: dict[str, int]
+    """The instructions left by each tail that leaves fewer; of equal results, the first."""
+
+
+def make_base(module: bytes) -> bytes:
+    """Return the bitcode of a module after the pipeline of ``clang -Oz``."""
+    base = _llvm.Module(module)
+    base.apply_level("Oz")
+    return base.bitcode()
+
+
+def describe(base: bytes) -> Described:
+    """Return the functions of a base."""
+    module = _llvm.Module(base)
+    table = _llvm.function_table(module)
+    names: list[str] = table["names"]
+    shape = np.frombuffer(table["features"], "<i8").reshape(-1, _WIDTH)
+    vectors = np.frombuffer(_vocabulary().symbolic(module)["functions"], "<f8")
+    graph = _llvm.call_graph(module)
+    calls = np.zeros(len(graph["names"]), np.float32)
+    np.add.at(calls, np.frombuffer(graph["callee"], "<i4"), np.frombuffer(graph["calls"], "<i4"))
+    callers = dict(zip(graph["names"], calls, strict=True))
+    features = (
+        shape,
+        vectors.reshape(-1, _vocabulary().dimension),
+        np.array([[callers[name]] for name in names]).reshape(-1, 1),
+    )
+    shapes = np.frombuffer(_llvm.function_shapes(module)["shapes"], "<i8")
+    return Described(
+        names, shape[:, _SIZE].astype(np.int32), np.hstack(features).astype(np.float32), shapes
+    )
+
+
+def label(
+    base: bytes, tails: Sequence[str], names: Sequence[str] | None = None
+) -> tuple[Described, NDArray[np.int32]]:
+    """Return the functions of a base, and the instructions that each tail leaves in each.
+
+    With `names`, return these functions only.
+    """
+    described = describe(base)
+    if names is not None:
+        described = described.where(np.isin(described.names, list(names)))
+    left, _ = _llvm.try_on(_llvm.Module(base), [(name, tails) for name in described.names])
+    return described, np.frombuffer(left, "<i8").reshape(-1, len(tails)).astype(np.int32)
+
+
+def keep_smallest(base: bytes, choices: Mapping[str, Sequence[str]]) -> tuple[bytes, int, int]:
+    """Try the tails of each function on clones, and run the best of those that make it smaller.
+
+    Return the new bitcode, and the number of instructions before and after.
+    """
+    module = _llvm.Module(base)
+    sizes = _sizes(module)
+    tails = [(name, list(own)) for name, own in choices.items()]
+    left: list[int] = np.frombuffer(_llvm.try_on(module, tails)[0], "<i8").tolist()
+    best: dict[str, list[str]] = {}
+    for name, own in tails:
+        results, left = left[: len(own)], left[len(own) :]
+        if results and min(results) < sizes[name]:
+            best.setdefault(own[results.index(min(results))], []).append(name)
+    for tail, names in best.items():
+        module.run_on(tail, names)
+    before, after = sum(sizes.values()), module.instruction_count()
+    # Trials and runs agree in tests; should they ever differ, the base remains.
+    return (module.bitcode(), before, after) if after < before else (base, before, before)
+
+
+def mine(base: bytes, passes: Sequence[str], most_instructions: int, seed: int) -> list[Mined]:
+    """Search for tails of functions of a base, each function on its own.
+
+    It draws functions until they have `most_instructions` together. `passes` come in the order of
+    their usefulness: longer tails are continued with fewer. A function that no tail of two passes
+    makes smaller is given up, later one whose last pass did not help.
+    """
+    module = _llvm.Module(base)
+    draw = random.Random(seed)
+    sizes = _draw_functions(_sizes(module), most_instructions, draw)
+    results: dict[str, dict[Tail, int]] = {name: {} for name in sizes}
+    seen: dict[str, set[int]] = {name: set() for name in sizes}
+    _try(module, {name: [()] for name in sizes}, seen)
+    level = _try(module, {name: [(item,) for item in passes] for name in sizes}, seen)
+    for depth, (width, count) in enumerate((*_BEAMS, (0, 0))):
+        following: dict[str, list[Tail]] = {}
+        for name, new in level.items():
+            least = min(results[name].values(), default=sizes[name])
+            results[name] |= {tail: left for tail, left in new.items() if left < sizes[name]}
+            if depth == 0 or min(results[name].values(), default=sizes[name]) < least:
+                following[name] = [
+                    (*begin, item)
+                    for begin in _beginnings(new, _MOST_GROWTH * sizes[name] + 4, width, draw)
+                    for item in passes[:count]
+                ]
+        level = _try(module, following, seen)
+    return [
+        Mined(name, size, {",".join(tail): left for tail, left in results[name].items()})
+        for name, size in sizes.items()
+    ]
+
+
+def _draw_functions(sizes: dict[str, int], most: int, draw: random.Random) -> dict[str, int]:
+    names = [name for name, size in sizes.items() if _SMALLEST <= size <= _LARGEST]
+    draw.shuffle(names)
+    chosen: dict[str, int] = {}
+    for name in names:
+        if sum(chosen.values()) + sizes[name] <= most:
+            chosen[name] = sizes[name]
+    return chosen
+
+
+def _beginnings(
+    new: Mapping[Tail, int], largest: float, width: int, draw: random.Random
+) -> list[Tail]:
+    """Return half of them because they are the smallest, and half at random."""
+    ranked = sorted(new, key=lambda tail: new[tail])
+    smallest = ranked[: (width + 1) // 2]
+    others = [tail for tail in ranked[len(smallest) :] if new[tail] <= largest]
+    return smallest + draw.sample(others, min(width - len(smallest), len(others)))
+
+
+def _try(
+    module: _llvm.Module,
+    tails: Mapping[str, Sequence[Tail]],
+    seen: Mapping[str, set[int]],
+) -> dict[str, dict[Tail, int]]:
+    """Return the instructions that tails leave whose results were not `seen` before."""
+    texts = [(name, [",".join(tail) or _NOTHING for tail in own]) for name, own in tails.items()]
+    counts, hashes = _llvm.try_on(module, texts)
+    left = iter(np.frombuffer(counts, "<i8").tolist())
+    results = iter(np.frombuffer(hashes, "<u8").tolist())
+    new: dict[str, dict[Tail, int]] = {}
+    for name, own in tails.items():
+        new[name] = {}
+        for tail in own:
+            count, result = next(left), next(results)
+            if result not in seen[name]:
+                seen[name].add(result)
+                new[name][tail] = count
+    return new
+
+
+def _sizes(module: _llvm.Module) -> dict[str, int]:
+    table = _llvm.function_table(module)
+    rows = np.frombuffer(table["features"], "<i8").reshape(-1, _WIDTH)
+    return dict(zip(table["names"], rows[:, _SIZE].tolist(), strict=True))
+
+
+@cache
+def _vocabulary() -> _llvm.Ir2VecVocabulary:
+    return _llvm.Ir2VecVocabulary(str(vocabulary_path()))

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Compare ways to choose tails, with 95 % intervals from resampling packages.
+
+A way is an order of tails for each function: the smallest result of the first `tries` stays, or
+the base if none is smaller.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler_gym.files import write_whole
+from compiler_gym.statistics import Interval
+from compiler_gym.tools.learn.tails.labels import Labels
+from compiler_gym.tools.learn.tails.llvm.learning import TailRun
+from compiler_gym.tools.learn.tails.llvm.passes import PROBES
+from compiler_gym.tools.learn.tails.model import TailModel
+
+__all__ = ["Judged", "judge", "judge_run", "save_first"]
+
+Order = NDArray[np.intp]
+"""The columns of tails, the first to try first; a row for each function."""
+_RESAMPLES = 10_000
+_TRIES = (1, 2, 4, 8)
+_SHORTEST_SHARED = 20
+"""Functions with fewer instructions are common idioms, and may be in several splits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The instructions saved over ``clang -Oz``, as shares of 1."""
+
+    pooled: Interval
+    """The share of all instructions together."""
+    modules: Interval
+    """The mean of modules."""
+    packages: Interval
+    """The mean of packages."""
+    ahead: float
+    """The share of modules with a saving."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedWay:
+    """One row of a comparison."""
+
+    way: str
+    tries: int
+    saved: Judged
+    over_constant: Judged
+    """The same for the difference to the first `tries` tails of the constant order."""
+
+
+def judge_run(run: TailRun, split: str) -> list[JudgedWay]:
+    """Fit a model without the packages of `split`, and compare ways to choose on these.
+
+    The model and the rows are stored in the run's folder. The test packages are for one judgement,
+    after which nothing may be changed.
+    """
+    learned = run.labels(*(("train", "validation") if split == "test" else ("train",)))
+    judged = run.labels(split)
+    is_shared = np.isin(learned.shapes, judged.shapes) & (learned.instructions >= _SHORTEST_SHARED)
+    learned = learned.where(~is_shared)
+    model = TailModel.fit(learned, PROBES, run.tails, run.options.seed)
+    model.save(run.folder / "model.json.xz")
+    constant = np.tile(np.arange(len(run.tails)), (len(judged.names), 1))
+    by_mean = np.argsort(-(learned.weights @ learned.savings), kind="stable")
+    orders = {
+        "constant": constant,
+        "mean saving": np.tile(by_mean, (len(judged.names), 1)),
+        "nearest neighbour": _follow_nearest(learned, judged, by_mean),
+        "model": model.order(model.expect(judged.instructions, judged.features, judged.probes)),
+    }
+    rows = [
+        _compare(judged, way, order, constant, n) for way, order in orders.items() for n in _TRIES
+    ]
+    rows.append(_compare(judged, "all tails", constant, constant, len(run.tails)))
+    write_whole(run.folder / f"judgement-{split}.json", msgspec.json.encode(rows))
+    return rows
+
+
+def _compare(labels: Labels, way: str, order: Order, constant: Order, tries: int) -> JudgedWay:
+    saved = save_first(labels, order, tries)
+    return JudgedWay(
+        way, tries, judge(labels, saved), judge(labels, saved - save_first(labels, constant, tries))
+    )
+
+
+def _follow_nearest(learned: Labels, judged: Labels, by_mean: NDArray[np.intp]) -> Order:
+    """Return the tails in the order of their savings for the most similar learned function."""
+    known = np.log1p(np.abs(learned.features)) * np.sign(learned.features)
+    asked = np.log1p(np.abs(judged.features)) * np.sign(judged.features)
+    center, spread = known.mean(axis=0), known.std(axis=0) + 1e-6
+    known, asked = (known - center) / spread, (asked - center) / spread
+    lengths = (known**2).sum(axis=1)
+    ties = np.empty(len(by_mean))
+    ties[by_mean] = np.arange(len(by_mean)) * 1e-6
+    orders: list[Order] = []
+    for start in range(0, len(asked), 500):
+        nearest = (lengths - 2 * asked[start : start + 500] @ known.T).argmin(axis=1)
+        orders.append(np.argsort(ties - learned.savings[nearest], axis=1, kind="stable"))
+    return np.concatenate(orders)
+
+
+def save_first(labels: Labels, order: Order, tries: int) -> NDArray[np.float64]:
+    """Return the instructions that the first `tries` tails of each function save."""
+    return np.take_along_axis(labels.savings, order[:, :tries], axis=1).max(axis=1)
+
+
+def judge(labels: Labels, saved: NDArray[np.float64]) -> Judged:
+    """Return the means and intervals of `saved`, which may be a difference of two savings."""
+    _, owners = np.unique(labels.packages, return_inverse=True)
+    paths = [f"{p}/{m}" for p, m in zip(labels.packages, labels.modules, strict=True)]
+    _, firsts, modules = np.unique(paths, return_index=True, return_inverse=True)
+    shares = _add_up(modules, saved) / _add_up(modules, labels.instructions)
+    wholes = _add_up(owners, labels.instructions)
+    gains = _add_up(owners, saved)
+    own = owners[firsts]
+    return Judged(
+        _ratio(gains, wholes),
+        _ratio(_add_up(own, shares), _add_up(own, np.ones(len(own)))),
+        _ratio(gains / wholes, np.ones(len(wholes))),
+        float((shares > 0).mean()),
+    )
+
+
+def _add_up(owners: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.float64]:
+    return np.bincount(owners, weights=values).astype(np.float64)
+
+
+def _ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Interval:
+    """Return the sum of `parts` by that of `wholes`, which have an entry for each package."""
+    drawn = np.random.default_rng(0).integers(0, len(parts), size=(_RESAMPLES, len(parts)))
+    ratios = parts[drawn].sum(axis=1) / wholes[drawn].sum(axis=1)
+    low, high = np.quantile(ratios, (0.025, 0.975))
+    return Interval(float(parts.sum() / wholes.sum()), float(low), float(high))

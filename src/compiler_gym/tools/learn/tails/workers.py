@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Worker processes for functions that may crash or hang, such as those that run passes.
+
+The functions must be importable, and their arguments and results plain values.
+"""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from compiler_gym.errors import CompilerGymError
+
+__all__ = ["call_each"]
+
+_Result = TypeVar("_Result")
+_WAITING = 4
+"""The calls for each process that are made again if one of them ends a process."""
+
+
+def call_each(
+    function: Callable[..., _Result],
+    calls: Sequence[tuple[Any, ...]],
+    *,
+    jobs: int = 2,
+    seconds: int = 120,
+) -> Iterator[_Result | None]:
+    """Yield the result of each call in order; None if it failed, crashed or took too long."""
+    pool = _make_pool(jobs)
+    try:
+        for start in range(0, len(calls), jobs * _WAITING):
+            group = calls[start : start + jobs * _WAITING]
+            try:
+                yield from _call(pool, function, group, seconds)
+            except BrokenProcessPool:
+                for call in group:
+                    pool = _make_pool(1)
+                    try:
+                        yield from _call(pool, function, [call], seconds)
+                    except BrokenProcessPool:
+                        yield None
+                    pool.shutdown()
+                pool = _make_pool(jobs)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _make_pool(jobs: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+
+
+def _call(
+    pool: ProcessPoolExecutor,
+    function: Callable[..., _Result],
+    calls: Sequence[tuple[Any, ...]],
+    seconds: int,
+) -> list[_Result | None]:
+    futures = [pool.submit(_call_within, seconds, function, *call) for call in calls]
+    return [future.result() for future in futures]
+
+
+def _call_within(seconds: int, function: Callable[..., _Result], *arguments: Any) -> _Result | None:
+    signal.alarm(seconds)  # without a handler, it ends the process
+    try:
+        return function(*arguments)
+    except CompilerGymError:
+        return None
+    finally:
+        signal.alarm(0)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""``compiler-gym tails`` as a shell sees it."""
+
+from pathlib import Path
+
+import pytest
+
+from compiler_gym import _llvm
+from tests.command_line import Run
+
+from ..conftest import PROGRAMS
+
+
+def test_a_corpus_is_learned_and_the_model_applied(cli: Run, corpus: Path, tmp_path: Path):
+    pytest.importorskip("lightgbm", reason="needs LightGBM")
+    folder = tmp_path / "run"
+    words = (
+        "tails",
+        "learn",
+        str(corpus),
+        "--output",
+        str(folder),
+        "--mined",
+        "300",
+        "--tails",
+        "4",
+    )
+    ran = cli(*words)
+    assert ran.status == 0, ran.errors
+    assert "mine: zlib" in ran.errors
+    assert "nearest neighbour" in ran.output
+    rows = cli(*words, "--judge", "--json").json
+    assert {row["way"] for row in rows} > {"constant", "model"}
+    assert (folder / "judgement-test.json").is_file()
+    source, target = PROGRAMS / "qsort/qsort.bc", tmp_path / "out.bc"
+    model = str(folder / "model.json.xz")
+    ran = cli("tails", "apply", str(source), "-o", str(target), "--model", model, "--json")
+    assert ran.status == 0, ran.errors
+    counts = ran.json
+    assert counts["after"] <= counts["before"]
+    assert _llvm.Module(target.read_bytes()).instruction_count() == counts["after"]
+
+
+def test_a_file_without_a_module_is_refused(cli: Run, tmp_path: Path):
+    source = tmp_path / "text"
+    source.write_text("no module")
+    ran = cli("tails", "apply", str(source), "-o", str(tmp_path / "out.bc"))
+    assert ran.status != 0
+    assert "use `clang -Oz` instead" in ran.errors
+    assert not (tmp_path / "out.bc").exists()

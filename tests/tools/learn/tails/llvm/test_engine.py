@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""The engine's half of tails."""
+
+from compiler_gym import _llvm
+from compiler_gym.tools.learn.tails.llvm import engine
+
+from ...conftest import PROGRAMS
+
+PASSES = (
+    "function(simplifycfg<sink-common-insts>)",
+    "function(gvn)",
+    "function(early-cse<memssa>)",
+)
+
+
+def load(program: str) -> bytes:
+    return engine.make_base((PROGRAMS / program / f"{program}.bc").read_bytes())
+
+
+def test_mined_tails_leave_what_the_search_states():
+    base = load("stringsearch2")
+    mined = engine.mine(base, PASSES, 2_000, 0)
+    assert mined == engine.mine(base, PASSES, 2_000, 0)
+    found = [(function, tail) for function in mined for tail in function.tails]
+    assert found
+    for function, tail in found:
+        described, left = engine.label(base, [tail], [function.name])
+        assert described.names == [function.name]
+        assert left.tolist() == [[function.tails[tail]]]
+        assert function.tails[tail] < function.instructions
+
+
+def test_the_best_tail_of_each_function_is_kept():
+    base = load("stringsearch2")
+    described, left = engine.label(base, PASSES)
+    expected = sum(
+        min(own, int(size))
+        for own, size in zip(left.min(axis=1).tolist(), described.instructions, strict=True)
+    )
+    after, before, count = engine.keep_smallest(base, dict.fromkeys(described.names, PASSES))
+    assert before == described.instructions.sum() == _llvm.Module(base).instruction_count()
+    assert count == expected == _llvm.Module(after).instruction_count() < before
+    _llvm.Module(after).verify()
+
+
+def test_a_base_stays_where_no_tail_helps():
+    base = load("crc32")
+    names = engine.describe(base).names
+    assert engine.keep_smallest(base, {name: ["function(reg2mem)"] for name in names})[0] == base
+    assert engine.keep_smallest(base, {})[0] == base
+
+
+def test_a_module_without_functions_has_no_rows():
+    described, left = engine.label(b"@g = global i32 1", PASSES)
+    assert described.names == []
+    assert described.features.shape == (0, engine.describe(load("crc32")).features.shape[1])
+    assert left.shape == (0, len(PASSES))
