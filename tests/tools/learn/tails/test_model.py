@@ -51,6 +51,11 @@ def test_it_learns_which_tail_helps_and_is_the_same_after_a_file(
     assert (loaded.probes, loaded.tails) == (["a", "b"], TAILS)
     same = loaded.expect(labels.instructions, labels.features, labels.probes)
     assert np.array_equal(same, expected)
-    monkeypatch.setattr(loaded, "expect", lambda *_: np.array([[0.0, 0.01, 0.0], [0.1, 1.0, 3.0]]))
+    savings = np.array([[0.0, 0.01, 0.0], [0.1, 1.0, 3.0]])
+
+    def expect(*_: object) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+        return savings
+
+    monkeypatch.setattr(loaded, "expect", expect)
     chosen = loaded.choose(labels.instructions, labels.features, labels.probes, 2)
     assert chosen == [[], [TAILS[2], TAILS[1]]]
