@@ -75,9 +75,7 @@ def test_it_answers_the_same_questions_in_the_same_files_as_the_bundled_compiler
 
     bundled = Path(compiler_gym.__file__).parent / "envs" / "llvm"
     needs_no_tools = {"programs", "state", "toolchain"}
-    offers_nothing_more = {
-        "panes",
-    }  # fmt: skip
+    offers_nothing_more = {"panes", "tails"}
     assert public(SOURCES) == public(bundled) - (needs_no_tools | offers_nothing_more)
 
 

@@ -348,7 +348,7 @@ def test_a_worker_that_ended_before_is_not_placed(open_worker: Open, bystander: 
     assert allowed(good.pid) == 1
 
 
-@pytest.mark.usefixtures("one_core")
+@pytest.mark.usefixtures("one_core", "unsettled")
 def test_a_worker_that_could_not_be_placed_again_is_set_free_later(open_worker: Open) -> None:
     everywhere = os.sched_getaffinity(os.getppid())
     worker = open_worker()

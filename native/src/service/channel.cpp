@@ -160,7 +160,7 @@ void Channel::place(int core) {
 void Channel::settle() {
   const bool is_worth = (sleeps || is_crowded()) && seconds < longest_settled_seconds;
   const int core = is_worth ? current_core() : -1;
-  if (core != placed_on_) place(core);
+  if (core != placed_on_ || (core < 0 && is_placed)) place(core);
 }
 
 // Between two checks, every other process that wants the core gets it. If one keeps it for

@@ -22,7 +22,7 @@ def package_weights(
     """Return the weight of an instruction of each function, so that packages weigh the same.
 
     >>> package_weights(["a", "b", "b"], np.array([10, 30, 10], np.int32))
-    array([0.05 , 0.0125, 0.0125])
+    array([0.05  , 0.0125, 0.0125])
     """
     names, places = np.unique(np.asarray(packages), return_inverse=True)
     totals = np.bincount(places, weights=instructions)
