@@ -108,17 +108,16 @@ class Worker:
 
     def _serve(self) -> None:
         channel, servicer = self._channel, self._servicer
-        receive, send, wait = channel.receive, channel.send, channel.wait
+        receive, send = channel.receive, channel.send
         handle, step = servicer.handle, servicer.step
         awake_seconds, idle_at = AWAKE_SECONDS, math.inf
         while True:
             try:
-                wait(idle_at, awake_seconds)
+                request = decode_request(receive(idle_at, awake_seconds))
             except TimeoutError:
                 give_back_memory()  # passes free as much as the program itself takes
-            idle_at = math.inf
-            try:
-                request = decode_request(receive(math.inf, awake_seconds))
+                idle_at = math.inf
+                continue
             except ValueError as error:
                 send(encode(report_failure(ServiceTransportError(str(error)), recoverable=True)))
                 continue
@@ -126,6 +125,7 @@ class Worker:
                 if error.errno == errno.ENOMEM:
                     raise MemoryError from error
                 raise
+            idle_at = math.inf
             if type(request) is Step:
                 awake_seconds = AWAKE_SECONDS if request.stay_awake else 0.0
                 began = monotonic()
