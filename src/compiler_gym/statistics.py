@@ -28,6 +28,7 @@ __all__ = [
     "geometric_interval",
     "geometric_mean",
     "interval",
+    "ratio_interval",
     "without_outliers",
 ]
 
@@ -101,12 +102,22 @@ def bootstrap_interval(values: Sequence[float], seed: int = 0) -> Interval:
     >>> str(bootstrap_interval([2.0, 2.0]))
     '2.0000 [2.0000, 2.0000]'
     """
+    return ratio_interval(values, [1.0] * len(values), seed)
+
+
+def ratio_interval(parts: Sequence[float], wholes: Sequence[float], seed: int = 0) -> Interval:
+    """Return the sum of `parts` by that of `wholes` and its interval, from resampling the pairs.
+
+    >>> str(ratio_interval([1.0, 2.0], [10.0, 20.0]))
+    '0.1000 [0.1000, 0.1000]'
+    """
     import numpy as np
 
-    sample = np.asarray(values, dtype=np.float64)
-    drawn = np.random.default_rng(seed).integers(0, len(sample), size=(_RESAMPLES, len(sample)))
-    low, high = np.quantile(sample[drawn].mean(axis=1), _TAILS)
-    return Interval(float(sample.mean()), float(low), float(high))
+    part, whole = np.asarray(parts, dtype=np.float64), np.asarray(wholes, dtype=np.float64)
+    drawn = np.random.default_rng(seed).integers(0, len(part), size=(_RESAMPLES, len(part)))
+    ratios = part[drawn].sum(axis=1) / whole[drawn].sum(axis=1)
+    low, high = np.quantile(ratios, _TAILS)
+    return Interval(float(part.sum() / whole.sum()), float(low), float(high))
 
 
 def interval(values: Sequence[float], *, fewest: int = 4) -> Interval:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler_gym.files import write_whole
-from compiler_gym.statistics import Interval
+from compiler_gym.statistics import Interval, bootstrap_interval, ratio_interval
 from compiler_gym.tools.learn.tails.labels import Labels
 from compiler_gym.tools.learn.tails.llvm.learning import TailRun
 from compiler_gym.tools.learn.tails.llvm.passes import PROBES
@@ -23,7 +23,6 @@ __all__ = ["Judged", "judge", "judge_run", "save_first"]
 
 Order = NDArray[np.intp]
 """The columns of tails, the first to try first; a row for each function."""
-_RESAMPLES = 10_000
 _TRIES = (1, 2, 4, 8)
 _SHORTEST_SHARED = 20
 """Functions with fewer instructions are common idioms, and may be in several splits."""
@@ -120,20 +119,12 @@ def judge(labels: Labels, saved: NDArray[np.float64]) -> Judged:
     gains = _add_up(owners, saved)
     own = owners[firsts]
     return Judged(
-        _ratio(gains, wholes),
-        _ratio(_add_up(own, shares), _add_up(own, np.ones(len(own)))),
-        _ratio(gains / wholes, np.ones(len(wholes))),
+        ratio_interval(gains.tolist(), wholes.tolist()),
+        ratio_interval(_add_up(own, shares).tolist(), _add_up(own, np.ones(len(own))).tolist()),
+        bootstrap_interval((gains / wholes).tolist()),
         float((shares > 0).mean()),
     )
 
 
 def _add_up(owners: NDArray[np.intp], values: NDArray[Any]) -> NDArray[np.float64]:
     return np.bincount(owners, weights=values).astype(np.float64)
-
-
-def _ratio(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> Interval:
-    """Return the sum of `parts` by that of `wholes`, which have an entry for each package."""
-    drawn = np.random.default_rng(0).integers(0, len(parts), size=(_RESAMPLES, len(parts)))
-    ratios = parts[drawn].sum(axis=1) / wholes[drawn].sum(axis=1)
-    low, high = np.quantile(ratios, (0.025, 0.975))
-    return Interval(float(parts.sum() / wholes.sum()), float(low), float(high))
