@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from compiler_gym import _llvm
 from compiler_gym.envs.llvm.observations import vocabulary_path
 
-__all__ = ["Described", "Mined", "describe", "keep_smallest", "label", "make_base", "mine"]
+__all__ = ["Described", "Mined", "describe", "keep_smallest", "label", "make_base", "mine", "read"]
 
+Base = bytes | _llvm.Module
+"""Bitcode, or the module that was read from it: reading takes as long as a few passes."""
 Tail = tuple[str, ...]
 """The pipelines of a tail's passes."""
 _WIDTH = len(_llvm.function_feature_names())
@@ -69,9 +71,9 @@ def make_base(module: bytes) -> bytes:
     return base.bitcode()
 
 
-def describe(base: bytes) -> Described:
+def describe(base: Base) -> Described:
     """Return the functions of a base."""
-    module = _llvm.Module(base)
+    module = read(base)
     table = _llvm.function_table(module)
     names: list[str] = table["names"]
     shape = np.frombuffer(table["features"], "<i8").reshape(-1, _WIDTH)
@@ -92,25 +94,29 @@ def describe(base: bytes) -> Described:
 
 
 def label(
-    base: bytes, tails: Sequence[str], names: Sequence[str] | None = None
+    base: Base, tails: Sequence[str], names: Sequence[str] | None = None
 ) -> tuple[Described, NDArray[np.int32]]:
     """Return the functions of a base, and the instructions that each tail leaves in each.
 
     With `names`, return these functions only.
     """
-    described = describe(base)
+    module = read(base)
+    described = describe(module)
     if names is not None:
         described = described.where(np.isin(described.names, list(names)))
-    left, _ = _llvm.try_on(_llvm.Module(base), [(name, tails) for name in described.names])
+    left, _ = _llvm.try_on(module, [(name, tails) for name in described.names])
     return described, np.frombuffer(left, "<i8").reshape(-1, len(tails)).astype(np.int32)
 
 
-def keep_smallest(base: bytes, choices: Mapping[str, Sequence[str]]) -> tuple[bytes, int, int]:
+def keep_smallest(
+    base: bytes, choices: Mapping[str, Sequence[str]], module: _llvm.Module | None = None
+) -> tuple[bytes, int, int]:
     """Try the tails of each function on clones, and run the best of those that make it smaller.
 
-    Return the new bitcode, and the number of instructions before and after.
+    Return the new bitcode, and the number of instructions before and after. `module` is the base
+    if it was read before, and is changed.
     """
-    module = _llvm.Module(base)
+    module = module or read(base)
     sizes = _sizes(module)
     tails = [(name, list(own)) for name, own in choices.items()]
     left: list[int] = np.frombuffer(_llvm.try_on(module, tails)[0], "<i8").tolist()
@@ -197,6 +203,11 @@ def _try(
                 seen[name].add(result)
                 new[name][tail] = count
     return new
+
+
+def read(base: Base) -> _llvm.Module:
+    """Return the module of a base."""
+    return _llvm.Module(base) if isinstance(base, bytes) else base
 
 
 def _sizes(module: _llvm.Module) -> dict[str, int]:

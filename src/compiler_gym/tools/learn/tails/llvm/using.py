@@ -46,10 +46,11 @@ def improve_here(module: bytes, model: Path, tries: int) -> Improved:
     start = process_time()
     base = engine.make_base(module)
     base_seconds = process_time() - start
-    described, probed = engine.label(base, known.probes)
+    read = engine.read(base)
+    described, probed = engine.label(read, known.probes)
     choices = known.choose(described.instructions, described.features, probed, tries)
     bitcode, before, after = engine.keep_smallest(
-        base, dict(zip(described.names, choices, strict=True))
+        base, dict(zip(described.names, choices, strict=True)), read
     )
     return Improved(bitcode, before, after, base_seconds, process_time() - start)
 
