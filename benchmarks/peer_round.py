@@ -24,10 +24,10 @@ IS_OLD = compiler_gym.__version__.startswith("0.")
 
 
 def main():
-    print(json.dumps(measured(**json.load(sys.stdin))))
+    print(json.dumps(measure(**json.load(sys.stdin))))
 
 
-def measured(program, actions, seconds, is_idle):
+def measure(program, actions, seconds, is_idle):
     """Return the seconds of an episode and of its reset; more if the machine is idle."""
     program = benchmark_of(program)
     env = made(program)
@@ -38,7 +38,7 @@ def measured(program, actions, seconds, is_idle):
         actions = [known.index(name) for name in actions]
         found = {
             "instructions": int(env.observation["IrInstructionCount"]),
-            "changed": sum(changed(env, action) for action in actions),
+            "changed": sum(apply(env, action) for action in actions),
             **episodes(env, program, actions, 15, seconds),
         }
         if is_idle:
@@ -70,7 +70,7 @@ def made(program):
     return compiler_gym.make("llvm-v0", benchmark=program, action_space="CompilerGymV0")
 
 
-def changed(env, action):
+def apply(env, action):
     """Take a step; return whether it changed the program."""
     result = env.step(action)
     if result[2] or result[3] is True:
@@ -84,9 +84,9 @@ def episodes(env, program, actions, length, seconds):
     gc.collect()
     started = time.perf_counter()
     while len(resets) < 3 or time.perf_counter() < started + seconds:
-        resets.append(timed(lambda: env.reset(benchmark=program)))
+        resets.append(measure_seconds(lambda: env.reset(benchmark=program)))
         for action in itertools.islice(turn, length):
-            changed(env, action)
+            apply(env, action)
     mean = (time.perf_counter() - started) / len(resets)
     name = f"{length} steps"
     return {f"episode of {name}": mean, f"reset after {name}": statistics.median(resets)}
@@ -118,11 +118,11 @@ def middle(work, seconds, before):
     ends = time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < ends:
         before()
-        times.append(timed(work))
+        times.append(measure_seconds(work))
     return statistics.median(times)
 
 
-def timed(work):
+def measure_seconds(work):
     started = time.perf_counter()
     work()
     return time.perf_counter() - started
