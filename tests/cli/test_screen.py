@@ -71,6 +71,11 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
         ("policy", "show", "size"),
         ("policy", "train", "none.jsonl", "debian-sample-v0", "--output", "x.toml"),
     ],
+    "tails": [
+        ("tails",),
+        ("tails", "apply", "missing.bc", "-o", "smaller.bc"),
+        ("tails", "learn", "missing", "--output", "learned"),
+    ],
     "evaluate-heuristic": [("evaluate-heuristic", "missing.c")],
 }
 WITHOUT = {

@@ -41,10 +41,31 @@ def test_a_corpus_is_learned_and_the_model_applied(cli: Run, corpus: Path, tmp_p
     assert _llvm.Module(target.read_bytes()).instruction_count() == counts["after"]
 
 
-def test_a_file_without_a_module_is_refused(cli: Run, tmp_path: Path):
-    source = tmp_path / "text"
-    source.write_text("no module")
-    ran = cli("tails", "apply", str(source), "-o", str(tmp_path / "out.bc"))
-    assert ran.status != 0
-    assert "use `clang -Oz` instead" in ran.errors
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("text", "-o", "out.bc"), "use `clang -Oz` instead"),
+        (("missing", "-o", "out.bc"), "cannot read missing"),
+        (("main.bc", "-o", "folder"), "cannot write folder"),
+        (("main.bc", "-o", "out.bc", "--model", "missing"), "from missing"),
+        (("main.bc", "-o", "out.bc", "--model", "text"), "from text"),
+    ],
+)
+def test_files_of_another_kind_are_refused(
+    cli: Run, tmp_path: Path, words: tuple[str, ...], message: str
+):
+    pytest.importorskip("lightgbm", reason="needs LightGBM")
+    (tmp_path / "text").write_text("no module")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "main.bc").write_bytes((PROGRAMS / "qsort/qsort.bc").read_bytes())
+    ran = cli("tails", "apply", *words)
+    assert ran.status > 0
+    assert ran.errors.startswith("error: ")
+    assert message in ran.errors
     assert not (tmp_path / "out.bc").exists()
+
+
+def test_a_run_without_a_corpus_leaves_no_folder(cli: Run, tmp_path: Path):
+    ran = cli("tails", "learn", "missing", "--output", "run")
+    assert "missing contains no modules" in ran.errors
+    assert not (tmp_path / "run").exists()

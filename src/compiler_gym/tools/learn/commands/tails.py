@@ -11,7 +11,7 @@ from compiler_gym.cli.kit.failures import INTERRUPTED
 from compiler_gym.cli.kit.groups import CommandGroup
 from compiler_gym.cli.kit.options import spread
 from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, table
-from compiler_gym.errors import CompilerFatalError
+from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerFatalError
 from compiler_gym.tools.learn.tails import TailOptions
 
 if TYPE_CHECKING:
@@ -80,12 +80,22 @@ def apply(
 
     The result never has more instructions than clang -Oz leaves.
     """
+    from compiler_gym.files import read_regular, write_whole
     from compiler_gym.tools.learn.tails import MODEL, improve
 
-    improved = improve(module.read_bytes(), model or MODEL, tries)
+    try:
+        program = read_regular(module)
+    except OSError as error:
+        raise BenchmarkInitError(f"cannot read {module}: {error.strerror}") from error
+    improved = improve(program, model or MODEL, tries)
     if improved is None:
-        raise CompilerFatalError(f"the compiler failed on {module}; use `clang -Oz` instead")
-    target.write_bytes(improved.bitcode)
+        raise CompilerFatalError(
+            f"the compiler cannot read {module}, or fails on it: use `clang -Oz` instead"
+        )
+    try:
+        write_whole(target, improved.bitcode)
+    except OSError as error:
+        raise CacheError(f"cannot write {target}: {error.strerror}") from error
     if json:
         print_json({"before": improved.base_instructions, "after": improved.instructions})
     else:

@@ -14,9 +14,10 @@ from compiler_gym.lazy import door
 if TYPE_CHECKING:
     from compiler_gym.tools.learn.tails.labels import Labels
     from compiler_gym.tools.learn.tails.llvm.judging import Judged, JudgedWay, judge_run
-    from compiler_gym.tools.learn.tails.llvm.learning import TailOptions, TailRun
+    from compiler_gym.tools.learn.tails.llvm.learning import TailRun
     from compiler_gym.tools.learn.tails.llvm.using import MODEL, Improved, improve
     from compiler_gym.tools.learn.tails.model import TailModel
+    from compiler_gym.tools.learn.tails.options import TailOptions
 
 __all__ = [
     "MODEL",

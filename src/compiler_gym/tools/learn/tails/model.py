@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.errors import EnvironmentNotSupported
+from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.learn.tails.labels import Labels
 from compiler_gym.version import install_hint
@@ -125,7 +125,12 @@ class TailModel:
     @classmethod
     def load(cls, path: Path) -> "TailModel":
         """Read a model that `save` wrote."""
-        stored = msgspec.json.decode(lzma.decompress(read_regular(path)), type=_Stored)
+        try:
+            stored = msgspec.json.decode(lzma.decompress(read_regular(path)), type=_Stored)
+        except (OSError, lzma.LZMAError, msgspec.MsgspecError) as error:
+            raise InvalidParameterError(
+                f"cannot read a model of `compiler-gym tails learn` from {path}: {error}"
+            ) from error
         return cls(stored.probes, stored.tails, stored.trees)
 
 

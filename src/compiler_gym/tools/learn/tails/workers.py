@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
-from compiler_gym.errors import CompilerGymError
+from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, InvalidParameterError
 
 __all__ = ["call_each"]
 
@@ -65,6 +65,8 @@ def _call_within(seconds: int, function: Callable[..., _Result], *arguments: Any
     signal.alarm(seconds)  # without a handler, it ends the process
     try:
         return function(*arguments)
+    except (EnvironmentNotSupported, InvalidParameterError):
+        raise
     except CompilerGymError:
         return None
     finally:

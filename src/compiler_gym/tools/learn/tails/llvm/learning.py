@@ -13,7 +13,7 @@ run continues with the same call. All depends on the corpus, the options and the
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -25,34 +25,19 @@ from numpy.typing import NDArray
 
 from compiler_gym.errors import InvalidParameterError
 from compiler_gym.files import write_whole
-from compiler_gym.options import WHOLE_ABOVE_0, WHOLE_FROM_0, check, option
 from compiler_gym.tools.learn.tails.covering import cover, package_weights
 from compiler_gym.tools.learn.tails.labels import COLUMNS, Labels
 from compiler_gym.tools.learn.tails.llvm import engine
 from compiler_gym.tools.learn.tails.llvm.corpus import CorpusModule, list_modules
 from compiler_gym.tools.learn.tails.llvm.passes import PASSES, PROBES
+from compiler_gym.tools.learn.tails.options import TailOptions
 from compiler_gym.tools.learn.tails.workers import call_each
 
-__all__ = ["TailOptions", "TailRun"]
+__all__ = ["TailRun"]
 
 _Value = TypeVar("_Value")
 _CANDIDATES = 160
 """The mined tails that are labelled before some of them are chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class TailOptions:
-    """The parameters of a run."""
-
-    per_package: int = option(10, "Modules of each package.", WHOLE_ABOVE_0)
-    most_bytes: int = option(400_000, "Skip modules with more bytes.", WHOLE_ABOVE_0)
-    mined: int = option(1_500, "Instructions of each package to search.", WHOLE_ABOVE_0)
-    tails: int = option(64, "Tails to choose.", WHOLE_ABOVE_0)
-    seed: int = option(0, "Seed of the search and the model.", WHOLE_FROM_0)
-    jobs: int = option(2, "Processes.", WHOLE_ABOVE_0, may_change=True)
-
-    def __post_init__(self) -> None:
-        check(self)
 
 
 class TailRun:
@@ -66,6 +51,9 @@ class TailRun:
         watch: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.folder, self.options, self._watch = folder, options, watch
+        modules = list_modules(
+            corpus, per_package=options.per_package, most_bytes=options.most_bytes
+        )
         settings = {"corpus": str(corpus.resolve()), **asdict(options)}
         del settings["jobs"]
         if self._store("run.json", lambda: settings, dict[str, Any]) != settings:
@@ -73,9 +61,7 @@ class TailRun:
                 f"{folder} contains a run with other options: choose another folder"
             )
         self._modules: dict[str, list[CorpusModule]] = defaultdict(list)
-        for module in list_modules(
-            corpus, per_package=options.per_package, most_bytes=options.most_bytes
-        ):
+        for module in modules:
             self._modules[module.package].append(module)
         self._make_bases()
         self._packages = [name for name in self._modules if self._base_paths(name)]

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""The parameters of a run that learns tails, without NumPy, so that `--help` is quick."""
+
+from dataclasses import dataclass
+
+from compiler_gym.options import WHOLE_ABOVE_0, WHOLE_FROM_0, check, option
+
+__all__ = ["TailOptions"]
+
+
+@dataclass(frozen=True, slots=True)
+class TailOptions:
+    """The parameters of a run."""
+
+    per_package: int = option(10, "Modules of each package.", WHOLE_ABOVE_0)
+    most_bytes: int = option(400_000, "Skip modules with more bytes.", WHOLE_ABOVE_0)
+    mined: int = option(1_500, "Instructions of each package to search.", WHOLE_ABOVE_0)
+    tails: int = option(64, "Tails to choose.", WHOLE_ABOVE_0)
+    seed: int = option(0, "Seed of the search and the model.", WHOLE_FROM_0)
+    jobs: int = option(2, "Processes.", WHOLE_ABOVE_0, may_change=True)
+
+    def __post_init__(self) -> None:
+        check(self)
