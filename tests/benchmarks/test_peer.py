@@ -48,6 +48,26 @@ def test_both_sides_take_turns_and_a_ratio_has_the_interval_of_its_rounds(
     assert (episode.holds, worst.holds, reset.holds) == (True, False, True)
 
 
+@pytest.mark.parametrize("crashes", [1, 5])
+def test_a_round_in_which_the_old_compiler_crashes_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crashes: int
+) -> None:
+    python = tmp_path / "venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(
+        "#!/bin/sh\n"
+        "echo crash >> crashes\n"
+        f"[ $(wc -l < crashes) -gt {crashes} ] && exec echo '{{\"fork\": 1}}'\n"
+        "echo 'Service exited with returncode -11' >&2; exit 1\n"
+    )
+    python.chmod(0o755)
+    if crashes == 1:
+        assert peer.run_old_round(tmp_path, "cs_7", 1, is_idle=True) == {"fork": 1}
+    else:
+        with pytest.raises(peer.CrashedError, match="returncode -11"):
+            peer.run_old_round(tmp_path, "cs_7", 1, is_idle=True)
+
+
 def test_a_round_does_the_same_work_on_whichever_library_there_is() -> None:
     program = Path(peer.__file__).parents[1] / "programs" / "crc32" / "crc32.bc"
     asked = {"program": str(program), "actions": ["-gvn", "-sroa", "-gvn"] * 34, "seconds": 0.0}
