@@ -44,25 +44,34 @@ def test_a_corpus_is_learned_and_the_model_applied(cli: Run, corpus: Path, tmp_p
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("text", "-o", "out.bc"), "use `clang -Oz` instead"),
-        (("missing", "-o", "out.bc"), "cannot read missing"),
+        (("text.bc", "-o", "out.bc"), "text.bc:1:1: error: expected top-level entity"),
+        (("missing.c", "-o", "out.bc"), "no such file: missing.c"),
         (("main.bc", "-o", "folder"), "cannot write folder"),
         (("main.bc", "-o", "out.bc", "--model", "missing"), "from missing"),
-        (("main.bc", "-o", "out.bc", "--model", "text"), "from text"),
+        (("main.bc", "-o", "out.bc", "--model", "text.bc"), "from text.bc"),
     ],
 )
 def test_files_of_another_kind_are_refused(
     cli: Run, tmp_path: Path, words: tuple[str, ...], message: str
 ):
     pytest.importorskip("lightgbm", reason="needs LightGBM")
-    (tmp_path / "text").write_text("no module")
+    (tmp_path / "text.bc").write_text("no module")
     (tmp_path / "folder").mkdir()
     (tmp_path / "main.bc").write_bytes((PROGRAMS / "qsort/qsort.bc").read_bytes())
     ran = cli("tails", "apply", *words)
     assert ran.status > 0
     assert ran.errors.startswith("error: ")
+    assert "Traceback" not in ran.errors
     assert message in ran.errors
     assert not (tmp_path / "out.bc").exists()
+
+
+def test_a_source_file_is_compiled_first(cli: Run, tmp_path: Path):
+    pytest.importorskip("lightgbm", reason="needs LightGBM")
+    (tmp_path / "half.c").write_text("int half(int n) { return n / 2; }\n")
+    ran = cli("tails", "apply", "half.c", "-o", "half.bc")
+    assert "half.c: 2 instructions after clang -Oz, 2 with tails" in ran.output
+    assert _llvm.Module((tmp_path / "half.bc").read_bytes()).instruction_count() == 2
 
 
 def test_a_run_without_a_corpus_leaves_no_folder(cli: Run, tmp_path: Path):

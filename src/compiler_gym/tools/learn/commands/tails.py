@@ -11,7 +11,8 @@ from compiler_gym.cli.kit.failures import INTERRUPTED
 from compiler_gym.cli.kit.groups import CommandGroup
 from compiler_gym.cli.kit.options import spread
 from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, table
-from compiler_gym.errors import BenchmarkInitError, CacheError, CompilerFatalError
+from compiler_gym.cli.kit.programs import ProgramName, find_program
+from compiler_gym.errors import CacheError, CompilerFatalError
 from compiler_gym.tools.learn.tails import TailOptions
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def learn(
 
 @tails.command()
 def apply(
-    module: Annotated[Path, typer.Argument(help="A module before any pass, as bitcode or text.")],
+    program: ProgramName,
     target: Annotated[Path, typer.Option("--output", "-o", help="File to write, as bitcode.")],
     tries: Annotated[int, typer.Option(help="Tails to try on each function.", min=1)] = 8,
     model: Annotated[
@@ -78,20 +79,19 @@ def apply(
 ) -> None:
     """Run the passes of clang -Oz, then on each function the best of a few tails.
 
-    The result never has more instructions than clang -Oz leaves.
+    No pass may have changed a program of bitcode or IR before: let clang write it with
+    `-Oz -Xclang -disable-llvm-passes`. The result never has more instructions than with clang -Oz.
     """
-    from compiler_gym.files import read_regular, write_whole
+    from compiler_gym.files import write_whole
+    from compiler_gym.registration import make
     from compiler_gym.tools.learn.tails import MODEL, improve
 
-    try:
-        program = read_regular(module)
-    except OSError as error:
-        raise BenchmarkInitError(f"cannot read {module}: {error.strerror}") from error
-    improved = improve(program, model or MODEL, tries)
+    with make("llvm-v0") as env:
+        env.reset(benchmark=find_program(env, program))
+        module = bytes(env.observation["Bitcode"])
+    improved = improve(module, model or MODEL, tries)
     if improved is None:
-        raise CompilerFatalError(
-            f"the compiler cannot read {module}, or fails on it: use `clang -Oz` instead"
-        )
+        raise CompilerFatalError(f"the compiler failed on {program}: use `clang -Oz` instead")
     try:
         write_whole(target, improved.bitcode)
     except OSError as error:
@@ -100,7 +100,7 @@ def apply(
         print_json({"before": improved.base_instructions, "after": improved.instructions})
     else:
         output().print(
-            f"{module}: {improved.base_instructions:,} instructions after clang -Oz, "
+            f"{program}: {improved.base_instructions:,} instructions after clang -Oz, "
             f"{improved.instructions:,} with tails",
             soft_wrap=True,
         )

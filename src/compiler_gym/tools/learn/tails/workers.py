@@ -4,11 +4,13 @@
 The functions must be importable, and their arguments and results plain values.
 """
 
-import multiprocessing
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 from typing import Any, TypeVar
 
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, InvalidParameterError
@@ -18,6 +20,8 @@ __all__ = ["call_each"]
 _Result = TypeVar("_Result")
 _WAITING = 4
 """The calls for each process that are made again if one of them ends a process."""
+_UNUSED = ("pandas", "sklearn", "pyarrow", "matplotlib")
+"""LightGBM would import those that are installed, which takes seconds, and works without."""
 
 
 def call_each(
@@ -47,8 +51,29 @@ def call_each(
         pool.shutdown(cancel_futures=True)
 
 
+class _Process(SpawnProcess):
+    """A process that does not run the caller's script first, which could be without a guard."""
+
+    def start(self) -> None:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
 def _make_pool(jobs: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    return ProcessPoolExecutor(jobs, mp_context=_Context(), initializer=_leave_out_unused)
+
+
+def _leave_out_unused() -> None:
+    modules: dict[str, Any] = sys.modules
+    modules.update(dict.fromkeys(_UNUSED))  # importing any of them fails
 
 
 def _call(
