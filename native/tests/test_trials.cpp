@@ -97,3 +97,33 @@ TEST_CASE("a function that must stay as it is does, in a trial too") {
   CHECK_FALSE(module.run_on("instcombine", {"f"}));
   CHECK(try_on(module, {{"f", {"instcombine"}}}).instructions == std::vector<std::int64_t>{2});
 }
+
+TEST_CASE("digests are equal where results are, and name every detail of a body") {
+  Module module(two);
+  const std::vector<std::string> pipelines = {"no-op-function", "dce", "mem2reg", "sroa"};
+  const auto digests = try_on(module, {{"twice", pipelines}}).digests;
+  CHECK(digests[0] == digests[1]);
+  CHECK(digests[0] != digests[2]);
+  CHECK(digests[2] == digests[3]);
+  const auto digest = [](const std::string& body) {
+    Module own("@a = external global i32\n@b = external global i32\n" + body);
+    return try_on(own, {{"f", {"no-op-function"}}}).digests[0];
+  };
+  const auto plain = digest("define i32 @f(i32 %n) { %r = add i32 %n, 1\n ret i32 %r }");
+  CHECK(plain == digest("define i32 @f(i32 %m) { %s = add i32 %m, 1\n ret i32 %s }"));
+  CHECK(plain != digest("define i32 @f(i32 %n) { %r = add nsw i32 %n, 1\n ret i32 %r }"));
+  CHECK(plain != digest("define i32 @f(i32 %n) cold { %r = add i32 %n, 1\n ret i32 %r }"));
+  CHECK(digest("define i32 @f() { %r = load i32, ptr @a\n ret i32 %r }") !=
+        digest("define i32 @f() { %r = load i32, ptr @b\n ret i32 %r }"));
+}
+
+TEST_CASE("other bodies are replaced, with the linkage of their functions") {
+  Module module(two);
+  const auto count = size(module, "count");
+  keep_bodies(module, {"count"});
+  module.verify();
+  CHECK(size(module, "twice") == 1);
+  CHECK(size(module, "count") == count);
+  CHECK(module.text().find("define internal i32 @twice") != std::string::npos);
+  CHECK_THROWS_AS(keep_bodies(module, {"missing"}), RefusedError);
+}

@@ -19,5 +19,10 @@ def read_units(data: bytes) -> dict[str, Any]:
     The compile units in the debug information of an ELF file, with their addresses. Raises `ValueError` if it is not ELF.
     """
 
+def function_bytes(object: bytes) -> dict[str, int]:
+    """
+    The bytes that each function of an ELF object adds to a program: its code, its entry in the unwind table, its exception table and its jump tables. Functions that share a section are left out. Raises `ValueError` if it is not an ELF object, or is damaged.
+    """
+
 def demangle(names: Sequence[str]) -> list[str]:
     """Names of C++, Rust and D as in the source."""

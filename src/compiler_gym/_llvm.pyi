@@ -503,9 +503,16 @@ def token_categories() -> list[str]:
 def token_kinds() -> list[tuple[int, str]]:
     """The kinds that are not keywords: (number, name)."""
 
-def try_on(module: Module, choices: Sequence[tuple[str, Sequence[str]]]) -> tuple[bytes, bytes]:
+def try_on(module: Module, choices: Sequence[tuple[str, Sequence[str]]]) -> tuple[bytes, bytes, bytes]:
     """
     Run the pipelines of each pair (function, pipelines) on clones of the function; return
-    the instructions left (int64) and hashes of the results (uint64), in the order of
-    `choices`. The module stays as it is. Raise the errors of `Module.run_on()`.
+    the instructions left (int64), and two numbers of each result (uint64), in the order of
+    `choices`: LLVM's structural hash, and a digest. Results of a function with equal digests
+    have the same code. The module stays as it is. Raise the errors of `Module.run_on()`.
+    """
+
+def keep_bodies(module: Module, names: Sequence[str]) -> None:
+    """
+    Replace the bodies of all other functions by one `unreachable`; the code of these stays
+    the same. Raise the errors of `Module.run_on()`.
     """

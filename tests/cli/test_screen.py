@@ -75,6 +75,7 @@ ORDINARY: dict[str, list[tuple[str, ...]]] = {
         ("tails",),
         ("tails", "apply", "missing.bc", "-o", "smaller.bc"),
         ("tails", "learn", "missing", "--output", "learned"),
+        ("tails", "table", "missing", "--output", "learned"),
     ],
     "evaluate-heuristic": [("evaluate-heuristic", "missing.c")],
 }

@@ -76,9 +76,9 @@ def test_trials_on_clones_give_what_the_module_would_have(program: str):
     tails = [",".join(draw.choices(PIPELINES, k=draw.randint(1, 6))) for _ in range(8)]
     module = _llvm.Module(base)
     before, names = module.ir_hash(), list(count(module))
-    left, hashes = _llvm.try_on(module, [(name, tails) for name in names])
+    left, hashes, digests = _llvm.try_on(module, [(name, tails) for name in names])
     assert module.ir_hash() == before
-    assert len(hashes) == len(left)
+    assert len(hashes) == len(digests) == len(left)
     rows = np.frombuffer(left, "<i8").reshape(len(names), len(tails))
     for number, tail in enumerate(tails):
         every = _llvm.Module(base)

@@ -13,9 +13,9 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
-#include "choosing/function_bytes.h"
 #include "choosing/gate.h"
 #include "choosing/settings.h"
+#include "compiler_gym/elf/function_bytes.h"
 #include "switches.h"
 
 namespace compiler_gym::linker {
@@ -115,7 +115,8 @@ bool measure(llvm::Module& module, const llvm::TargetMachine& machine, Gate& gat
   gate.watch(*copy);
   llvm::SmallVector<char, 0> object;
   if (!generate_code(*copy, machine, object)) return false;
-  const auto bytes = read_function_bytes({llvm::StringRef(object.data(), object.size()), "trial"});
+  const auto bytes =
+      elf::read_function_bytes({llvm::StringRef(object.data(), object.size()), "trial"});
   if (!bytes) return false;
   for (auto [candidate, functions] : llvm::zip_equal(candidates, variants)) {
     candidate.plain = bytes->lookup(candidate.function->getName());

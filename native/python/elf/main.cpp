@@ -13,6 +13,7 @@
 
 #include "compiler_gym/elf/file.h"
 #include "compiler_gym/elf/frames.h"
+#include "compiler_gym/elf/function_bytes.h"
 #include "compiler_gym/elf/units.h"
 
 namespace nb = nanobind;
@@ -97,6 +98,17 @@ Columns units(const nb::bytes& data) {
   return columns({"name", "unit", "low", "high"}, found.name, found.unit, found.low, found.high);
 }
 
+nb::typed<nb::dict, nb::str, int> function_bytes(const nb::bytes& data) {
+  const llvm::MemoryBufferRef object({data.c_str(), data.size()}, "object");
+  const auto found = unlocked([&] { return read_function_bytes(object); });
+  if (!found) throw BadFile("it is not an ELF object, or is damaged");
+  nb::typed<nb::dict, nb::str, int> bytes;
+  for (const auto& [name, count] : *found) {
+    bytes[nb::bytes(name.data(), name.size()).attr("decode")("utf-8", "backslashreplace")] = count;
+  }
+  return bytes;
+}
+
 Texts demangle(const std::vector<std::string>& names) {
   return nb::cast<Texts>(plain(unlocked([&] {
     std::vector<std::string> plain_names;
@@ -120,5 +132,9 @@ NB_MODULE(_elf, m) {
   m.def("read_units", &units, "data"_a,
         "The compile units in the debug information of an ELF file, with their addresses. Raises "
         "`ValueError` if it is not ELF.");
+  m.def("function_bytes", &function_bytes, "object"_a,
+        "The bytes that each function of an ELF object adds to a program: its code, its entry in "
+        "the unwind table, its exception table and its jump tables. Functions that share a section "
+        "are left out. Raises `ValueError` if it is not an ELF object, or is damaged.");
   m.def("demangle", &demangle, "names"_a, "Names of C++, Rust and D as in the source.");
 }

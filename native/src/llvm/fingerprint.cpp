@@ -31,13 +31,26 @@ WordStream::Digest Fingerprint::of(const ::llvm::Module& module) {
   return digest_of_bitcode(module);
 }
 
-void Fingerprint::describe(const ::llvm::Module& module) {
+WordStream::Digest Fingerprint::of(const ::llvm::Function& function) {
+  reset();
+  attributes(function.getAttributes());
+  describe_body(function);
+  return out_.finish();
+}
+
+void Fingerprint::reset() {
   shared_.reset(next_shared_);
   uses_.reset(next_use_);
   next_shared_ = next_use_ = 0;
   instruction_count_ = 0;
   used_constants_.clear();
   recent_types_.fill({});
+  locals_.reset(next_local_);
+  next_local_ = 0;
+}
+
+void Fingerprint::describe(const ::llvm::Module& module) {
+  reset();
   out_.text(module.getTargetTriple().str());
   out_.text(module.getDataLayoutStr());
   out_.text(module.getSourceFileName());
@@ -103,6 +116,10 @@ bool Fingerprint::is_new(const void* key) {
 
 void Fingerprint::constant(const ::llvm::Value& value) {
   if (!is_new(&value)) return;
+  // Symbols of a module have their numbers before anything is described.
+  if (const auto* symbol = ::llvm::dyn_cast<::llvm::GlobalValue>(&value)) {
+    return out_.text(symbol->getName());
+  }
   if (value.hasUseList() && value.hasNUsesOrMore(2)) used_constants_.push_back(&value);
   describe_constant(value);
 }

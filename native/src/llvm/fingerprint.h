@@ -23,6 +23,9 @@ namespace compiler_gym::llvm {
 class Fingerprint : private Description<Fingerprint> {
  public:
   WordStream::Digest of(const ::llvm::Module& module);
+  // The attributes and the body of a function, in which symbols are known by their names. Debug
+  // information and the order of the uses of constants are left out.
+  WordStream::Digest of(const ::llvm::Function& function);
   // The number of instructions in the last module: the walk visits them anyway.
   std::size_t instruction_count() const { return instruction_count_; }
 
@@ -30,6 +33,7 @@ class Fingerprint : private Description<Fingerprint> {
   friend Description<Fingerprint>;
   using Description<Fingerprint>::attachments;
 
+  void reset();
   void describe(const ::llvm::Module& module);
   void describe_uses_of_constants();
   bool is_new(const void* key);

@@ -2,7 +2,9 @@
 
 #include "compiler_gym/llvm/errors.h"
 #include "compiler_gym/llvm/module.h"
+#include "fingerprint.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/StructuralHash.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -81,6 +83,7 @@ class Trier {
     runner_.run(module_, runner_.parse_on(pipeline, {&*clone}));
     trials.instructions.push_back((*clone).getInstructionCount());
     trials.hashes.push_back(::llvm::StructuralHash(*clone, /*DetailedHash=*/true));
+    trials.digests.push_back(fingerprint_.of(*clone)[0]);
     clone.remove();
     remove_new(module_.globals());
     remove_new(module_.functions());
@@ -97,6 +100,7 @@ class Trier {
 
   ::llvm::Module& module_;
   PassRunner runner_;
+  Fingerprint fingerprint_;
   ::llvm::SmallPtrSet<::llvm::GlobalValue*, 32> known_;
 };
 
@@ -130,6 +134,22 @@ Trials try_on(Module& module, const std::vector<Choice>& choices) {
     return false;
   });
   return trials;
+}
+
+void keep_bodies(Module& module, const std::vector<std::string>& names) {
+  module.edit([&](::llvm::Module& ir) {
+    const auto functions = find_functions(ir, names);
+    const ::llvm::SmallPtrSet<::llvm::Function*, 16> kept(functions.begin(), functions.end());
+    for (auto& function : ir) {
+      if (function.isDeclaration() || kept.contains(&function)) continue;
+      const auto linkage = function.getLinkage();
+      function.deleteBody();  // and make it external
+      function.setLinkage(linkage);
+      auto* block = ::llvm::BasicBlock::Create(ir.getContext(), "", &function);
+      new ::llvm::UnreachableInst(ir.getContext(), block);
+    }
+    return true;
+  });
 }
 
 }  // namespace compiler_gym::llvm

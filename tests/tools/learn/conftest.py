@@ -23,7 +23,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package, programs in PACKAGES.items():
         modules = folder / "packages" / f"{package}_1" / "modules"
         modules.mkdir(parents=True)
-        (modules.parent / "result.json").write_text(json.dumps({"package": package}))
+        (modules.parent / "result.json").write_text(
+            json.dumps({"package": package, "license": "GPL-3+"})
+        )
         for program in programs:
             contents = (PROGRAMS / program / f"{program}.bc").read_bytes()
             (modules / f"{program}.bc").write_bytes(contents)

@@ -32,6 +32,13 @@ def test_a_corpus_is_learned_and_the_model_applied(cli: Run, corpus: Path, tmp_p
     rows = cli(*words, "--judge", "--json").json
     assert {row["way"] for row in rows} > {"constant", "model"}
     assert (folder / "judgement-test.json").is_file()
+    ran = cli("tails", "table", *words[2:])
+    assert ran.status == 0, ran.errors
+    assert "functions.parquet" in ran.output
+    assert "make_base" not in ran.errors
+    assert (folder / "table/README.md").is_file()
+    assert cli(*words, "--goal", "bytes", "--json").json[0]["way"] == "constant"
+    assert (folder / "bytes/judgement-validation.json").is_file()
     source, target = PROGRAMS / "qsort/qsort.bc", tmp_path / "out.bc"
     model = str(folder / "model.json.xz")
     ran = cli("tails", "apply", str(source), "-o", str(target), "--model", model, "--json")

@@ -27,6 +27,7 @@ def make_labels(count: int = 900) -> Labels:
         np.array([f"function{number}" for number in range(count)]),
         np.arange(count),
         instructions,
+        instructions,
         features,
         np.repeat(instructions[:, None], 2, axis=1),
         left,

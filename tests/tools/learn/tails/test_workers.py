@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from compiler_gym.errors import PipelineError
-from compiler_gym.tools.learn.tails.workers import call_each
+import pytest
+
+from compiler_gym.errors import InvalidParameterError, PipelineError
+from compiler_gym.tools.learn.tails.workers import call_each, call_each_on_ray
 
 
 def act(number: int) -> int:
@@ -48,3 +52,53 @@ def import_pandas() -> str:
         return import_module("pandas").__name__
     except ImportError:
         return "no pandas"
+
+
+def refuse(number: int) -> int:
+    raise InvalidParameterError(f"no {number}")
+
+
+class Lost(Exception):
+    """A task that Ray gave up on."""
+
+
+class Failed(Exception):
+    """A task whose function raised `cause`."""
+
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+
+
+def test_calls_on_ray_come_in_order_and_lost_ones_have_no_result(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def spread(
+        items: list[Any], work: Callable[[Any], Any], *, retries: int
+    ) -> Iterator[tuple[Any, Any]]:
+        assert retries == 1
+        for item in reversed(items):
+            if item[1] == (2,):
+                yield item, Lost()
+                continue
+            try:
+                yield item, work(item)
+            except Exception as error:
+                yield item, Failed(error)
+
+    monkeypatch.setattr("compiler_gym.tools.learn.integrations.spread_tasks", spread)
+    calls = [(number,) for number in (0, 1, 2, 4)]
+    assert list(call_each_on_ray(act, calls, seconds=20)) == [0, None, None, 40]
+    with pytest.raises(InvalidParameterError, match="no 4"):
+        list(call_each_on_ray(refuse, calls, seconds=20))
+
+
+def test_ray_gives_the_results_of_processes():
+    ray: Any = pytest.importorskip("ray", reason="ray is missing")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        calls = [(number,) for number in (0, 1, 2, 4)]
+        assert list(call_each_on_ray(act, calls, seconds=20)) == [0, None, None, 40]
+        with pytest.raises(InvalidParameterError, match="no 0"):
+            list(call_each_on_ray(refuse, calls[:1], seconds=20))
+    finally:
+        ray.shutdown()

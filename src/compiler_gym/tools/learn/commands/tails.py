@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """``compiler-gym tails``: learn tails from a corpus, and use them on a module."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,22 +51,34 @@ def learn(
     Without --judge it is compared on the validation packages. The same command continues an
     interrupted run.
     """
-    from compiler_gym.tools.learn.tails import TailRun, judge_run
+    from compiler_gym.tools.learn.tails import TailRun
 
-    def watch(line: str) -> None:
-        if not json:
-            errors().print(line, soft_wrap=True)
-
-    try:
-        run = TailRun(folder, corpus, options, watch)
-        ways = judge_run(run, "test" if judge else "validation")
-    except KeyboardInterrupt:
-        errors().print("interrupted; continue with the same command")
-        raise typer.Exit(INTERRUPTED) from None
+    with _interruptible():
+        run = TailRun(folder, corpus, options, _ignore if json else _report)
+        ways = run.judge("test" if judge else "validation")
     if json:
         print_json([asdict(way) for way in ways])
     else:
         _show(ways)
+
+
+@tails.command("table")
+@spread
+def write_table(
+    corpus: Annotated[Path, typer.Argument(help="Folder of `compiler-gym datasets build`.")],
+    folder: Annotated[Path, typer.Option("--output", help="Folder of a run, new or of `learn`.")],
+    options: TailOptions = _DEFAULTS,
+) -> None:
+    """Write a Parquet file of functions and of what tails leave of them, in instructions and bytes.
+
+    The file and its card are in the folder `table` of the run. The same command continues an
+    interrupted run.
+    """
+    from compiler_gym.tools.learn.tails import TailRun
+
+    with _interruptible():
+        written = TailRun(folder, corpus, options, _report).table().save(folder / "table")
+    output().print(f"{written}: {written.stat().st_size:,} bytes", soft_wrap=True)
 
 
 @tails.command()
@@ -104,6 +118,23 @@ def apply(
             f"{improved.instructions:,} with tails",
             soft_wrap=True,
         )
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        errors().print("interrupted; continue with the same command")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _report(line: str) -> None:
+    errors().print(line, soft_wrap=True)
+
+
+def _ignore(line: str) -> None:
+    """Print nothing beside JSON."""
 
 
 def _show(ways: "list[JudgedWay]") -> None:

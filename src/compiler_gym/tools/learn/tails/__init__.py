@@ -2,8 +2,9 @@
 """Tails: passes that follow ``clang -Oz``, chosen for each function by a model that learned.
 
 After that pipeline inlining is done, so the choices for functions are independent, and one run of
-a module labels all its functions. ``labels`` is the table that a ``model`` learns from,
-``covering`` chooses tails that cover many functions, and ``workers`` runs calls that may crash.
+a module labels all its functions. ``labels`` are the rows that a ``model`` learns from, and
+``table`` stores them for people without a compiler. ``covering`` chooses tails that cover many
+functions, ``judging`` compares ways to choose, and ``workers`` runs calls that may crash.
 ``llvm`` has all that knows the compiler.
 """
 
@@ -12,12 +13,19 @@ from typing import TYPE_CHECKING
 from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
+    from compiler_gym.tools.learn.tails.judging import (
+        Judged,
+        JudgedWay,
+        compare_ways,
+        judge,
+        save_first,
+    )
     from compiler_gym.tools.learn.tails.labels import Labels
-    from compiler_gym.tools.learn.tails.llvm.judging import Judged, JudgedWay, judge_run
     from compiler_gym.tools.learn.tails.llvm.learning import TailRun
     from compiler_gym.tools.learn.tails.llvm.using import MODEL, Improved, improve
     from compiler_gym.tools.learn.tails.model import TailModel
-    from compiler_gym.tools.learn.tails.options import TailOptions
+    from compiler_gym.tools.learn.tails.options import TailGoal, TailOptions
+    from compiler_gym.tools.learn.tails.table import TailTable
 
 __all__ = [
     "MODEL",
@@ -25,11 +33,15 @@ __all__ = [
     "Judged",
     "JudgedWay",
     "Labels",
+    "TailGoal",
     "TailModel",
     "TailOptions",
     "TailRun",
+    "TailTable",
+    "compare_ways",
     "improve",
-    "judge_run",
+    "judge",
+    "save_first",
 ]
 
 __getattr__ = door(__name__)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The choice of a few tails that cover many functions, and the savings of the first of them.
 
-A saving is the number of instructions that a tail removes from a function; where it removes none,
-the function keeps its base, so a saving is never below zero. Packages weigh the same.
+A saving is the number of instructions or bytes that a tail removes from a function; where it
+removes none, the function keeps its base, so a saving is never below zero. Packages weigh the same.
 """
 
 from collections.abc import Sequence
@@ -17,15 +17,15 @@ Savings = NDArray[np.float64]
 
 
 def package_weights(
-    packages: Sequence[str] | NDArray[np.str_], instructions: NDArray[np.int32]
+    packages: Sequence[str] | NDArray[np.str_], sizes: NDArray[np.int32]
 ) -> Savings:
-    """Return the weight of an instruction of each function, so that packages weigh the same.
+    """Return the weight of a unit of size of each function, so that packages weigh the same.
 
     >>> package_weights(["a", "b", "b"], np.array([10, 30, 10], np.int32))
     array([0.05  , 0.0125, 0.0125])
     """
     names, places = np.unique(np.asarray(packages), return_inverse=True)
-    totals = np.bincount(places, weights=instructions)
+    totals = np.bincount(places, weights=sizes)
     return 1 / totals[places] / len(names)
 
 

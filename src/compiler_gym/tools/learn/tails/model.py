@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A model that orders the tails of a function by the instructions that they may save.
+"""A model that orders the tails of a function by what they may save: instructions or bytes.
 
 Gradient-boosted trees over rows of a function and a tail; LightGBM fits and evaluates them.
 """
@@ -39,7 +39,7 @@ _SETTINGS = {
 _UNHELPED = 1.0
 """For each function that a tail makes smaller, so many others are in a fit."""
 _LEAST = 0.02
-"""Functions whose largest expected saving, in instructions, is smaller are left alone."""
+"""Functions whose largest expected saving is smaller are left alone."""
 _BY_MODEL = 2
 """The tails that come first because of their expected savings."""
 _PASS = re.compile(r"[a-z][\w-]*(?:<[^<>]*>)?(?=[,)]|$)")

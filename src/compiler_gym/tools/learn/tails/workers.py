@@ -9,13 +9,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
 from typing import Any, TypeVar
 
 from compiler_gym.errors import CompilerGymError, EnvironmentNotSupported, InvalidParameterError
 
-__all__ = ["call_each"]
+__all__ = ["call_each", "call_each_on_ray"]
 
 _Result = TypeVar("_Result")
 _WAITING = 4
@@ -65,6 +66,30 @@ class _Process(SpawnProcess):
 
 class _Context(SpawnContext):
     Process = _Process
+
+
+def call_each_on_ray(
+    function: Callable[..., _Result], calls: Sequence[tuple[Any, ...]], *, seconds: int = 120
+) -> Iterator[_Result | None]:
+    """Like `call_each`, with the calls as tasks of a Ray cluster."""
+    from compiler_gym.tools.learn.integrations import spread_tasks
+
+    done: dict[int, _Result | None] = {}
+    following = 0
+    work = partial(_call_numbered, seconds, function)
+    for (number, _), result in spread_tasks(list(enumerate(calls)), work, retries=1):
+        if cause := getattr(result, "cause", None):  # the call's own exception
+            raise cause
+        done[number] = None if isinstance(result, Exception) else result
+        while following in done:
+            yield done.pop(following)
+            following += 1
+
+
+def _call_numbered(
+    seconds: int, function: Callable[..., _Result], call: tuple[int, tuple[Any, ...]]
+) -> _Result | None:
+    return _call_within(seconds, function, *call[1])
 
 
 def _make_pool(jobs: int) -> ProcessPoolExecutor:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The engine's half of tails."""
 
-from compiler_gym import _llvm
+import random
+
+import pytest
+
+from compiler_gym import _elf, _llvm
 from compiler_gym.tools.learn.tails.llvm import engine
+from compiler_gym.tools.learn.tails.llvm.passes import PASSES as PASSES_OF_TAILS
+from tests.bundled import every_program
 
 from ...conftest import PROGRAMS
 
@@ -28,6 +34,26 @@ def test_mined_tails_leave_what_the_search_states():
         assert described.names == [function.name]
         assert left.tolist() == [[function.tails[tail]]]
         assert function.tails[tail] < function.instructions
+
+
+@pytest.mark.parametrize("program", every_program())
+def test_bytes_of_a_function_depend_on_its_own_tail_alone(program: str):
+    base = engine.make_base((PROGRAMS / program / f"{program}.bc").read_bytes())
+    draw = random.Random(program)
+    tails = [",".join(draw.choices(PASSES_OF_TAILS, k=draw.randint(1, 4))) for _ in range(4)]
+    described, left, sizes, left_bytes = engine.label_bytes(base, tails)
+    names = described.names
+    assert left.tolist() == engine.label(base, tails, names)[1].tolist()
+    plain = _elf.function_bytes(_llvm.object_code_in_sections(_llvm.Module(base)))
+    assert sizes.tolist() == [plain[name] for name in names]
+    one = draw.choice(names)
+    for column, tail in enumerate(tails):
+        for chosen in (names, [one]):
+            module = _llvm.Module(base)
+            module.run_on(tail, chosen)
+            found = _elf.function_bytes(_llvm.object_code_in_sections(module))
+            expected = dict(zip(names, left_bytes[:, column].tolist(), strict=True))
+            assert found == plain | {name: expected[name] for name in chosen}
 
 
 def test_the_best_tail_of_each_function_is_kept():

@@ -9,6 +9,7 @@ import pytest
 
 from compiler_gym import _llvm
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.tools.learn.tails import TailGoal
 from compiler_gym.tools.learn.tails.llvm.learning import TailRun
 
 from ...conftest import OPTIONS
@@ -30,6 +31,26 @@ def test_the_first_tail_saves_most_alone(run: TailRun):
     labels = run.labels("train")
     best = (labels.weights @ labels.savings).max()
     assert labels.weights @ labels.savings[:, 0] > 0.5 * best > 0
+
+
+def test_the_table_has_the_labels_of_both_goals(run: TailRun, corpus: Path):
+    table = run.table()
+    own = table.columns
+    assert {*own.split} == {"train", "validation", "test"}
+    assert {*own.license[own.package == "m4"]} == {"GPL-3+"}
+    assert own.features.shape[1] == len(table.features)
+    assert OPTIONS.tails <= len(table.tails) == len({*table.tails}) <= OPTIONS.tails + 1
+    for split in ("train", "validation"):
+        labels, rows = run.labels(split), table.labels("instructions", split)
+        assert table.tails_for("instructions") == run.tails
+        assert rows.names.tolist() == labels.names.tolist()
+        assert rows.left.tolist() == labels.left.tolist()
+        assert rows.probes.tolist() == labels.probes.tolist()
+    other = TailRun(run.folder, corpus, replace(OPTIONS, goal=TailGoal.BYTES))
+    labels = other.labels("train")
+    assert other.tails == table.tails_for("bytes")
+    assert labels.weights @ labels.savings[:, 0] > 0
+    assert labels.sizes.tolist() == own.bytes[own.split == "train"].tolist()
 
 
 def test_an_interrupted_run_continues_with_the_same_result(

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from compiler_gym import _llvm
-from compiler_gym.tools.learn.tails.llvm.judging import judge_run
 from compiler_gym.tools.learn.tails.llvm.learning import TailRun
 from compiler_gym.tools.learn.tails.llvm.using import MODEL, improve
 
@@ -29,7 +28,7 @@ def test_the_included_model_makes_a_module_no_larger(program: str):
 
 def test_a_module_gives_the_saving_of_its_labels(run: TailRun, corpus: Path):
     pytest.importorskip("lightgbm", reason="needs LightGBM")
-    judge_run(run, "validation")
+    run.judge("validation")
     labels = run.labels("validation")
     labels = labels.where(labels.modules == "qsort")
     module = (corpus / "packages/m4_1/modules/qsort.bc").read_bytes()

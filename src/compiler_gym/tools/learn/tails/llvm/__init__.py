@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tails of LLVM: from a corpus to a model, and its use.
 
-``corpus`` samples modules of packages, ``learning`` searches for tails and labels functions,
-``judging`` compares ways to choose, and ``using`` improves a module. ``passes`` lists the passes of
+``corpus`` samples modules of packages, ``learning`` searches for tails and labels functions, and
+``using`` improves a module. ``passes`` lists the passes of
 tails, and ``engine`` has the functions that run in worker processes.
 """

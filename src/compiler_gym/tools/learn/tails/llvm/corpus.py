@@ -23,6 +23,8 @@ class CorpusModule:
 
     package: str
     path: Path
+    license: str = ""
+    """The licence of its source or package, as the distribution states it; may be empty."""
 
     @property
     def split(self) -> str:
@@ -30,8 +32,15 @@ class CorpusModule:
         return split_of_package(self.package)
 
 
+class _Module(msgspec.Struct):
+    sha256: str
+    license: str
+
+
 class _Result(msgspec.Struct):
     package: str
+    license: str = ""
+    modules: list[_Module] = []
 
 
 def list_modules(corpus: Path, *, per_package: int, most_bytes: int) -> list[CorpusModule]:
@@ -41,10 +50,14 @@ def list_modules(corpus: Path, *, per_package: int, most_bytes: int) -> list[Cor
     """
     modules: list[CorpusModule] = []
     for result in sorted(corpus.glob("packages/*/result.json")):
-        package = msgspec.json.decode(result.read_bytes(), type=_Result).package
+        built = msgspec.json.decode(result.read_bytes(), type=_Result)
+        package, licenses = built.package, {part.sha256: part.license for part in built.modules}
         paths = sorted(result.parent.glob("modules/*.bc"), key=lambda path: _digest(package, path))
         small = [path for path in paths if path.stat().st_size <= most_bytes]
-        modules += [CorpusModule(package, path) for path in small[:per_package]]
+        modules += [
+            CorpusModule(package, path, licenses.get(path.stem) or built.license)
+            for path in small[:per_package]
+        ]
     if not modules:
         raise InvalidParameterError(
             f"{corpus} contains no modules: pass a folder that `compiler-gym datasets build` wrote"

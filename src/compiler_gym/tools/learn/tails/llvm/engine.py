@@ -7,22 +7,37 @@ passes that follows it.
 """
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym import _llvm
+from compiler_gym import _elf, _llvm
 from compiler_gym.envs.llvm.observations import vocabulary_path
 
-__all__ = ["Described", "Mined", "describe", "keep_smallest", "label", "make_base", "mine", "read"]
+__all__ = [
+    "COMPILER",
+    "Described",
+    "Mined",
+    "describe",
+    "feature_names",
+    "keep_smallest",
+    "label",
+    "label_bytes",
+    "make_base",
+    "mine",
+    "read",
+]
 
 Base = bytes | _llvm.Module
 """Bitcode, or the module that was read from it: reading takes as long as a few passes."""
 Tail = tuple[str, ...]
 """The pipelines of a tail's passes."""
+COMPILER = f"LLVM {_llvm.LLVM_VERSION}"
 _WIDTH = len(_llvm.function_feature_names())
 _SIZE = _llvm.function_feature_names().index("Instructions")
 _BEAMS = ((6, 62), (4, 45), (3, 30), (3, 30), (3, 30))
@@ -62,6 +77,12 @@ class Mined:
     """The size of the base."""
     tails: dict[str, int]
     """The instructions left by each tail that leaves fewer; of equal results, the first."""
+
+
+def feature_names() -> list[str]:
+    """Return the names of the columns of `Described.features`."""
+    vectors = (f"IR2Vec.{place}" for place in range(_vocabulary().dimension))
+    return [*_llvm.function_feature_names(), *vectors, "Calls"]
 
 
 def make_base(module: bytes) -> bytes:
@@ -104,8 +125,64 @@ def label(
     described = describe(module)
     if names is not None:
         described = described.where(np.isin(described.names, list(names)))
-    left, _ = _llvm.try_on(module, [(name, tails) for name in described.names])
+    left, *_ = _llvm.try_on(module, [(name, tails) for name in described.names])
     return described, np.frombuffer(left, "<i8").reshape(-1, len(tails)).astype(np.int32)
+
+
+def label_bytes(
+    base: bytes, tails: Sequence[str], names: Sequence[str] | None = None
+) -> tuple[Described, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Like `label`, and then the bytes of each function and those that each tail leaves.
+
+    Functions without code of their own are left out: those of other modules, and those that share
+    a section.
+    """
+    described = describe(base)
+    known = _function_bytes(_llvm.Module(base)).keys() & (
+        described.names if names is None else names
+    )
+    described = described.where(np.isin(described.names, list(known)))
+    choices = [(name, [_NOTHING, *tails]) for name in described.names]
+    shape = (len(choices), len(tails) + 1)
+    left, sizes = (values.reshape(shape).astype(np.int32) for values in _try_bytes(base, choices))
+    return described, left[:, 1:], sizes[:, 0], sizes[:, 1:]
+
+
+def _try_bytes(
+    base: bytes, choices: Sequence[tuple[str, Sequence[str]]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the instructions that tails leave, and the bytes, in the order of `choices`.
+
+    Code is generated once for each different result: for the first of each function together,
+    then for the second of each, and so on.
+    """
+    counts, _, digests = _llvm.try_on(_llvm.Module(base), choices)
+    pairs = [(name, tail) for name, tails in choices for tail in tails]
+    keys = [(name, digest) for (name, _), digest in zip(pairs, _numbers(digests), strict=True)]
+    results: dict[str, dict[int, str]] = defaultdict(dict)
+    for (name, digest), (_, tail) in zip(keys, pairs, strict=True):
+        results[name].setdefault(digest, tail)
+    sizes: dict[tuple[str, int], int] = {}
+    rows = [[(name, *item) for item in own.items()] for name, own in results.items()]
+    for layer in zip_longest(*rows):
+        chosen = list(filter(None, layer))
+        module, names = _llvm.Module(base), defaultdict[str, list[str]](list)
+        for name, _, tail in chosen:
+            names[tail].append(name)
+        for tail, own in names.items():
+            module.run_on(tail, own)
+        _llvm.keep_bodies(module, [name for name, *_ in chosen])
+        found = _function_bytes(module)
+        sizes |= {(name, digest): found[name] for name, digest, _ in chosen}
+    return np.frombuffer(counts, "<i8"), np.array([sizes[key] for key in keys], np.int64)
+
+
+def _function_bytes(module: _llvm.Module) -> dict[str, int]:
+    return _elf.function_bytes(_llvm.object_code_in_sections(module))
+
+
+def _numbers(data: bytes) -> list[int]:
+    return np.frombuffer(data, "<u8").tolist()
 
 
 def keep_smallest(
@@ -191,9 +268,9 @@ def _try(
 ) -> dict[str, dict[Tail, int]]:
     """Return the instructions that tails leave whose results were not `seen` before."""
     texts = [(name, [",".join(tail) or _NOTHING for tail in own]) for name, own in tails.items()]
-    counts, hashes = _llvm.try_on(module, texts)
+    counts, hashes, _ = _llvm.try_on(module, texts)
     left = iter(np.frombuffer(counts, "<i8").tolist())
-    results = iter(np.frombuffer(hashes, "<u8").tolist())
+    results = iter(_numbers(hashes))
     new: dict[str, dict[Tail, int]] = {}
     for name, own in tails.items():
         new[name] = {}

@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Compare ways to choose tails, with 95 % intervals from resampling packages.
+"""Compare ways to choose tails, with 95 % intervals from resampling packages; without a compiler.
 
 A way is an order of tails for each function: the smallest result of the first `tries` stays, or
 the base if none is smaller.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler_gym.files import write_whole
 from compiler_gym.statistics import Interval, bootstrap_interval, ratio_interval
 from compiler_gym.tools.learn.tails.labels import Labels
-from compiler_gym.tools.learn.tails.llvm.learning import TailRun
-from compiler_gym.tools.learn.tails.llvm.passes import PROBES
 from compiler_gym.tools.learn.tails.model import TailModel
 
-__all__ = ["Judged", "judge", "judge_run", "save_first"]
+__all__ = ["Judged", "JudgedWay", "compare_ways", "judge", "save_first"]
 
 Order = NDArray[np.intp]
 """The columns of tails, the first to try first; a row for each function."""
@@ -30,10 +27,10 @@ _SHORTEST_SHARED = 20
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The instructions saved over ``clang -Oz``, as shares of 1."""
+    """What is saved over ``clang -Oz``, as shares of 1."""
 
     pooled: Interval
-    """The share of all instructions together."""
+    """The share of all functions together."""
     modules: Interval
     """The mean of modules."""
     packages: Interval
@@ -53,19 +50,17 @@ class JudgedWay:
     """The same for the difference to the first `tries` tails of the constant order."""
 
 
-def judge_run(run: TailRun, split: str) -> list[JudgedWay]:
-    """Fit a model without the packages of `split`, and compare ways to choose on these.
+def compare_ways(
+    learned: Labels, judged: Labels, probes: Sequence[str], tails: Sequence[str], seed: int
+) -> tuple[TailModel, list[JudgedWay]]:
+    """Return a model of `learned`, and a comparison of ways to choose for the rows of `judged`.
 
-    The model and the rows are stored in the run's folder. The test packages are for one judgement,
-    after which nothing may be changed.
+    Functions that also occur in `judged` are left out of the model.
     """
-    learned = run.labels(*(("train", "validation") if split == "test" else ("train",)))
-    judged = run.labels(split)
     is_shared = np.isin(learned.shapes, judged.shapes) & (learned.instructions >= _SHORTEST_SHARED)
     learned = learned.where(~is_shared)
-    model = TailModel.fit(learned, PROBES, run.tails, run.options.seed)
-    model.save(run.folder / "model.json.xz")
-    constant = np.tile(np.arange(len(run.tails)), (len(judged.names), 1))
+    model = TailModel.fit(learned, probes, tails, seed)
+    constant = np.tile(np.arange(len(tails)), (len(judged.names), 1))
     by_mean = np.argsort(-(learned.weights @ learned.savings), kind="stable")
     orders = {
         "constant": constant,
@@ -76,9 +71,7 @@ def judge_run(run: TailRun, split: str) -> list[JudgedWay]:
     rows = [
         _compare(judged, way, order, constant, n) for way, order in orders.items() for n in _TRIES
     ]
-    rows.append(_compare(judged, "all tails", constant, constant, len(run.tails)))
-    write_whole(run.folder / f"judgement-{split}.json", msgspec.json.encode(rows))
-    return rows
+    return model, [*rows, _compare(judged, "all tails", constant, constant, len(tails))]
 
 
 def _compare(labels: Labels, way: str, order: Order, constant: Order, tries: int) -> JudgedWay:
@@ -105,7 +98,7 @@ def _follow_nearest(learned: Labels, judged: Labels, by_mean: NDArray[np.intp]) 
 
 
 def save_first(labels: Labels, order: Order, tries: int) -> NDArray[np.float64]:
-    """Return the instructions that the first `tries` tails of each function save."""
+    """Return what the first `tries` tails of each function save."""
     return np.take_along_axis(labels.savings, order[:, :tries], axis=1).max(axis=1)
 
 
@@ -114,8 +107,8 @@ def judge(labels: Labels, saved: NDArray[np.float64]) -> Judged:
     _, owners = np.unique(labels.packages, return_inverse=True)
     paths = [f"{p}/{m}" for p, m in zip(labels.packages, labels.modules, strict=True)]
     _, firsts, modules = np.unique(paths, return_index=True, return_inverse=True)
-    shares = _add_up(modules, saved) / _add_up(modules, labels.instructions)
-    wholes = _add_up(owners, labels.instructions)
+    shares = _add_up(modules, saved) / _add_up(modules, labels.sizes)
+    wholes = _add_up(owners, labels.sizes)
     gains = _add_up(owners, saved)
     own = owners[firsts]
     return Judged(

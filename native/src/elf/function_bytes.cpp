@@ -1,18 +1,19 @@
-#include "choosing/function_bytes.h"
+#include "compiler_gym/elf/function_bytes.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/DataExtractor.h>
 
-namespace compiler_gym::linker {
+namespace compiler_gym::elf {
 namespace {
 
 namespace object = llvm::object;
 using Bytes = llvm::StringMap<std::uint64_t>;
 
-class Reader {
+class BytesReader {
  public:
-  explicit Reader(const object::ELFObjectFileBase& file) : file_(file) {}
+  explicit BytesReader(const object::ELFObjectFileBase& file) : file_(file) {}
 
   llvm::Expected<Bytes> read();
 
@@ -22,20 +23,24 @@ class Reader {
   llvm::Error read_unwind_entries(const object::SectionRef& relocations);
 
   const object::ELFObjectFileBase& file_;
-  Bytes bytes_;
-  llvm::DenseMap<std::uint64_t, llvm::StringRef> in_section_;
+  llvm::DenseMap<std::uint64_t, std::uint64_t> bytes_;  // of sections
+  Bytes sections_;                                      // of names; aliases share one
+  llvm::DenseSet<std::uint64_t> shared_;
 };
 
-llvm::Expected<Bytes> Reader::read() {
+llvm::Expected<Bytes> BytesReader::read() {
   if (llvm::Error error = read_code()) return error;
   for (const object::ELFSectionRef section : file_.sections()) {
     if (llvm::Error error = read_tables(section)) return error;
     if (llvm::Error error = read_unwind_entries(section)) return error;
   }
-  return std::move(bytes_);
+  Bytes bytes;
+  for (const auto& [name, section] : sections_)
+    if (!shared_.contains(section)) bytes[name] = bytes_[section];
+  return bytes;
 }
 
-llvm::Error Reader::read_code() {
+llvm::Error BytesReader::read_code() {
   for (const object::ELFSymbolRef symbol : file_.symbols()) {
     auto type = symbol.getType();
     auto name = symbol.getName();
@@ -44,24 +49,28 @@ llvm::Error Reader::read_code() {
     if (!name) return name.takeError();
     if (!section) return section.takeError();
     if (*type != object::SymbolRef::ST_Function || *section == file_.section_end()) continue;
-    bytes_[*name] = (*section)->getSize();
-    in_section_[(*section)->getIndex()] = *name;
+    auto value = symbol.getValue();
+    if (!value) return value.takeError();
+    const std::uint64_t index = (*section)->getIndex();
+    sections_[*name] = index;
+    bytes_[index] = (*section)->getSize();
+    if (*value != 0) shared_.insert(index);
   }
   return llvm::Error::success();
 }
 
-llvm::Error Reader::read_tables(const object::ELFSectionRef& section) {
+llvm::Error BytesReader::read_tables(const object::ELFSectionRef& section) {
   auto name = section.getName();
   if (!name) return name.takeError();
   if (section.getFlags() & llvm::ELF::SHF_MERGE) return llvm::Error::success();
   for (llvm::StringRef prefix : {".gcc_except_table.", ".rodata."})
     if (name->consume_front(prefix))
-      if (const auto found = bytes_.find(*name); found != bytes_.end())
-        found->second += section.getSize();
+      if (const auto found = sections_.find(*name); found != sections_.end())
+        bytes_[found->second] += section.getSize();
   return llvm::Error::success();
 }
 
-llvm::Error Reader::read_unwind_entries(const object::SectionRef& relocations) {
+llvm::Error BytesReader::read_unwind_entries(const object::SectionRef& relocations) {
   auto section = relocations.getRelocatedSection();
   if (!section) return section.takeError();
   if (*section == file_.section_end()) return llvm::Error::success();
@@ -70,13 +79,13 @@ llvm::Error Reader::read_unwind_entries(const object::SectionRef& relocations) {
   if (*name != ".eh_frame") return llvm::Error::success();
   auto contents = (*section)->getContents();
   if (!contents) return contents.takeError();
-  llvm::DenseMap<std::uint64_t, llvm::StringRef> functions;
+  llvm::DenseMap<std::uint64_t, std::uint64_t> functions;  // the section at each place
   for (const object::RelocationRef relocation : relocations.relocations()) {
     auto target = relocation.getSymbol()->getSection();
     if (!target) return target.takeError();
     if (*target != file_.section_end())
-      if (const auto found = in_section_.find((*target)->getIndex()); found != in_section_.end())
-        functions[relocation.getOffset()] = found->second;
+      if (const std::uint64_t index = (*target)->getIndex(); bytes_.contains(index))
+        functions[relocation.getOffset()] = index;
   }
   // An entry is its length, four bytes of kind, and the place of the function's first instruction.
   const llvm::DataExtractor data(*contents, file_.isLittleEndian(), file_.getBytesInAddress());
@@ -98,10 +107,10 @@ std::optional<Bytes> read_function_bytes(llvm::MemoryBufferRef buffer) {
     llvm::consumeError(file.takeError());
     return std::nullopt;
   }
-  auto bytes = Reader(*llvm::cast<object::ELFObjectFileBase>(file->get())).read();
+  auto bytes = BytesReader(*llvm::cast<object::ELFObjectFileBase>(file->get())).read();
   if (bytes) return std::move(*bytes);
   llvm::consumeError(bytes.takeError());
   return std::nullopt;
 }
 
-}  // namespace compiler_gym::linker
+}  // namespace compiler_gym::elf

@@ -4,15 +4,15 @@
 import numpy as np
 import pytest
 
-from compiler_gym.tools.learn.tails.llvm.judging import judge, judge_run, save_first
+from compiler_gym.tools.learn.tails.judging import judge, save_first
 from compiler_gym.tools.learn.tails.llvm.learning import TailRun
 
 
 def test_a_judgement_is_repeatable_and_none_is_below_the_base(run: TailRun):
     pytest.importorskip("lightgbm", reason="needs LightGBM")
-    rows = judge_run(run, "validation")
+    rows = run.judge("validation")
     model = (run.folder / "model.json.xz").read_bytes()
-    assert judge_run(run, "validation") == rows
+    assert run.judge("validation") == rows
     assert (run.folder / "model.json.xz").read_bytes() == model
     ways = {(row.way, row.tries): row for row in rows}
     assert min(row.saved.pooled.mean for row in rows) >= 0
