@@ -12,22 +12,17 @@ from compiler_gym.lazy import door
 
 if TYPE_CHECKING:
     from compiler_gym_corpus.llvm.learning.judging import (
-        RIVALS,
-        Arm,
         Judgement,
         arm_named,
-        by_plan,
         judge,
         judge_arm,
     )
     from compiler_gym_corpus.llvm.learning.linked import (
         CorpusChoice,
-        CorpusProgram,
         list_programs,
         open_corpus,
     )
     from compiler_gym_corpus.llvm.learning.outcomes import (
-        OUTCOMES,
         Bench,
         Outcomes,
         PlanOutcome,
@@ -35,23 +30,17 @@ if TYPE_CHECKING:
         measure_outcomes,
     )
     from compiler_gym_corpus.llvm.learning.plans import FAIR, PLAIN, plan_key, plans_around
-    from compiler_gym_corpus.llvm.learning.training import Training, train
+    from compiler_gym_corpus.llvm.learning.training import train
 
 __all__ = [
     "FAIR",
-    "OUTCOMES",
     "PLAIN",
-    "RIVALS",
-    "Arm",
     "Bench",
     "CorpusChoice",
-    "CorpusProgram",
     "Judgement",
     "Outcomes",
     "PlanOutcome",
-    "Training",
     "arm_named",
-    "by_plan",
     "judge",
     "judge_arm",
     "list_programs",

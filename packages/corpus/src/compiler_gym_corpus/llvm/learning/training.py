@@ -7,7 +7,7 @@ A model that chooses a plan for each program saved nothing significant, so a pol
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler_gym.errors import InvalidParameterError
+from compiler_gym.statistics import bootstrap_interval
 from compiler_gym.tools.tune import BinaryPlan, Provenance, TuningRecipe, recipe_named
 from compiler_gym_corpus.llvm.learning.linked import CorpusProgram, list_programs, open_corpus
 from compiler_gym_corpus.llvm.learning.outcomes import Outcomes
@@ -26,7 +27,6 @@ Matrix: TypeAlias = npt.NDArray[np.float64]
 _TRAIN, _VALIDATION = "train", "validation"
 _FEWEST = 16
 """The number of packages that a choice needs."""
-_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,12 +149,8 @@ def _weights(packages: Sequence[str]) -> Matrix:
 
 
 def _estimate(costs: Matrix, packages: Sequence[str], seed: int) -> Estimate:
-    names = sorted(set(packages))
-    package = np.array([names.index(name) for name in packages])
+    _, package = np.unique(packages, return_inverse=True)
     means = np.bincount(package, costs) / np.bincount(package)
-    draws = np.random.default_rng(seed).integers(len(means), size=(_RESAMPLES, len(means)))
-    low, high = np.percentile(means[draws].mean(1), [2.5, 97.5])
-    mean, low, high, worst = (
-        100 * float(np.expm1(cost)) for cost in (means.mean(), low, high, costs.max())
-    )
+    whole = astuple(bootstrap_interval(means.tolist(), seed))
+    mean, low, high, worst = (100 * float(np.expm1(cost)) for cost in (*whole, costs.max()))
     return Estimate(mean, low, high, float((costs > 0).mean()), worst)
