@@ -21,6 +21,7 @@ from compiler_gym.testing import FakeEnv, same, worker_pid
 from compiler_gym.wrappers import (
     ActionHistory,
     ActionMasks,
+    BestSavings,
     CommandlineWithTerminalAction,
     CompilerEnvWrapper,
     ConstrainedCommandline,
@@ -100,6 +101,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     lambda env, n: RandomOrderBenchmarks(env, URIS, np.random.default_rng(n)),
     lambda env, n: NoEffectPenalty(env, n / 4),
     lambda env, n: RelativeSavings(env, "number"),
+    lambda env, n: BestSavings(env, "number"),
     lambda env, n: ValidateBenchmarkAfterEveryStep(env),
     lambda env, n: NeverWorse(env, [0] * n),
     lambda env, n: ActionMasks(env),

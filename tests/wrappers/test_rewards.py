@@ -16,6 +16,7 @@ from compiler_gym.errors import InvalidParameterError
 from compiler_gym.testing import FakeEnv, worker_pid
 from compiler_gym.validation import ValidationError, ValidationResult
 from compiler_gym.wrappers import (
+    BestSavings,
     NeverWorse,
     NoEffectPenalty,
     RelativeSavings,
@@ -25,7 +26,7 @@ from compiler_gym.wrappers import (
     ValidateBenchmarkAfterEveryStep,
 )
 
-ADD, NOTHING = 0, 3
+ADD, NEGATE, NOTHING = 0, 2, 3
 
 
 def test_doing_nothing_costs_something(env: FakeEnv) -> None:
@@ -103,6 +104,20 @@ def test_savings_are_relative_to_the_remaining_cost(make_env: Any) -> None:
     assert rewarded.step(ADD, reward_spaces=["number"])[1] == [-1]
     with pytest.raises(InvalidParameterError, match="no observation 'size'"):
         RelativeSavings(make_env(), "size")
+
+
+def test_only_the_best_state_of_an_episode_is_rewarded(make_env: Any) -> None:
+    best = BestSavings(make_env(reward_space=None), "number")
+    best.reset(benchmark="fake-v0/7")
+    assert best.step(ADD)[1] == 0
+    saved = best.step(NEGATE)[1]  # a cost below 1 counts as 1
+    assert saved == pytest.approx(math.log(7))
+    with best.fork() as fork:
+        assert [fork.step(NEGATE)[1] for _ in range(2)] == [0, 0]
+        assert fork.episode_reward == saved
+    best.reset(benchmark="fake-v0/7")
+    assert best.step(ADD)[1] == best.episode_reward == 0
+    assert best.step(NEGATE)[1] == saved
 
 
 def test_a_step_that_fails_saves_nothing(make_env: Any) -> None:

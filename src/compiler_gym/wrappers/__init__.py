@@ -35,6 +35,7 @@ from compiler_gym.wrappers.recording import (
     write_json_text,
 )
 from compiler_gym.wrappers.rewards import (
+    BestSavings,
     NoEffectPenalty,
     RelativeSavings,
     RewardAtEnd,
@@ -48,6 +49,7 @@ __all__ = [
     "ActionHistory",
     "ActionMasks",
     "ActionWrapper",
+    "BestSavings",
     "CommandlineWithTerminalAction",
     "CompilerEnvWrapper",
     "ConstrainedCommandline",

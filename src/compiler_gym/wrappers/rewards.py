@@ -96,6 +96,27 @@ class RelativeSavings(Earnings):
         return math.log(max(float(self.below.observation[self.cost]), 1.0))
 
 
+class BestSavings(RelativeSavings):
+    """A wrapper that rewards only what falls below the least cost of the episode so far.
+
+    The rewards are those of `RelativeSavings`, but never negative: stopping is free, and an episode
+    earns what its best state saves. It may end in a worse state; `NeverWorse` returns to the best.
+    """
+
+    def __init__(self, env: Environment, cost: str) -> None:
+        super().__init__(env, cost)
+        self._least = math.inf
+
+    def episode_began(self) -> None:
+        """Measure the cost at the start of the episode."""
+        self._least = math.inf
+        super().episode_began()
+
+    def _measure(self) -> float:
+        self._least = min(self._least, super()._measure())
+        return self._least
+
+
 class RewardAtEnd(Earnings):
     """A wrapper that gives the whole reward at the last step of an episode, and 0 before.
 

@@ -62,6 +62,18 @@ def test_a_recipe_may_offer_sequences_levels_and_an_end_and_earn_what_is_saved()
         assert env.step(2)[1:3] == (0, True)
 
 
+def test_a_recipe_may_earn_what_the_best_state_saves() -> None:
+    recipe = Recipe(actions=("sroa", "reg2mem"), savings="IrInstructionCount", keeps_best=True)
+    with cast(Any, learning_env(recipe, benchmark="cbench-v1/crc32")) as env:
+        env.reset()
+        first = env.unwrapped.observation["IrInstructionCount"]
+        _, saved, *_ = env.step(0)
+        assert float(saved) == pytest.approx(
+            math.log(first / env.unwrapped.observation["IrInstructionCount"])
+        )
+        assert env.step(1)[1] == 0
+
+
 def test_a_learning_vector_samples_programs_and_shares_a_cache() -> None:
     with TranspositionCache() as cache:
         programs = ["cbench-v1/crc32", "cbench-v1/sha"]

@@ -21,6 +21,7 @@ from compiler_gym.vector import CompilerVectorEnv
 from compiler_gym.wrappers import (
     ActionHistory,
     ActionMasks,
+    BestSavings,
     CommandlineWithTerminalAction,
     ConstrainedCommandline,
     LogCounts,
@@ -48,6 +49,8 @@ class Recipe:
     """True adds a last action that ends the episode."""
     savings: str | None = None
     """The cost whose relative savings are the reward; None keeps the environment's reward."""
+    keeps_best: bool = False
+    """True rewards the savings of the best state of an episode, so that stopping is free."""
     episode_length: int = 20
     """The number of actions after which an episode ends."""
     history: int = 4
@@ -64,7 +67,7 @@ class Recipe:
         """Return `env` with all wrappers applied."""
         env = LogCounts(env)
         if self.savings:
-            env = RelativeSavings(env, self.savings)
+            env = (BestSavings if self.keeps_best else RelativeSavings)(env, self.savings)
         if self.macros:
             env = MacroActions(env, self.macros)
         if self.actions:
