@@ -145,9 +145,10 @@ def _row(
     passes: Sequence[str],
     compilations: int | None,
     spent: float,
+    start: str | None = None,
     **more: Any,
 ) -> Row:
-    """Return the row of a result, with its sizes measured anew."""
+    """Return the row of a result, with its sizes measured anew; `start` is another module."""
     name = f"large/{Path(program).stem}" if _suite(program) == "large" else program
     row: Row = {"method": job.method, "program": name, "seed": job.seed, "passes": [*passes]}
     with _make() as env:
@@ -158,6 +159,8 @@ def _row(
             "instructions_oz": look["IrInstructionCountOz"],
             "object_oz": look["ObjectTextSizeOz"],
         }
+        if start is not None:
+            env.reset(benchmark=start)
         env.multistep([env.action_space[name] for name in passes])
         row |= {"instructions": look["IrInstructionCount"], "object": look["ObjectTextSizeBytes"]}
         row = {
@@ -273,7 +276,7 @@ def _own_compiler() -> str:
 
 
 def _learn(job: Job) -> list[Row]:
-    """Train an agent of the zoo, and play one episode on every program."""
+    """Train an agent of the zoo, and play one episode after ``clang -Oz`` on every program."""
     import torch  # pyright: ignore[reportMissingImports]
 
     torch.set_num_threads(1)  # quickest for networks this small
@@ -286,7 +289,8 @@ def _learn(job: Job) -> list[Row]:
         before = _spend()
         _, passes = zoo.play(partial(zoo.choose_with, model), program)
         spent = _spend() - before
-        rows.append(_row(job, program, passes, 1, spent, training_cpu_seconds=training))
+        start = zoo.compile_with_oz(program)
+        rows.append(_row(job, program, passes, 1, spent, start, training_cpu_seconds=training))
     return rows
 
 
@@ -468,8 +472,8 @@ METHODS = {
         partial(_PORTFOLIO, seconds=300), "`compiler-gym search` for 300 s", suites=("large",)
     ),
     "compiler-r1": Method(_call_tools, "Compiler-R1's tool, called by a script"),
-    "ppo": Method(_learn, "PPO, one episode", learns=True),
-    "maskable-ppo": Method(_learn, "MaskablePPO, one episode", learns=True),
+    "ppo": Method(_learn, "PPO, one episode after `clang -Oz`", learns=True),
+    "maskable-ppo": Method(_learn, "MaskablePPO, one episode after `clang -Oz`", learns=True),
     "cluster": Method(_cluster, "Sequence of the nearest cluster, without a trial", learns=True),
     "coreset": Method(
         partial(_coreset, refine=False), "Coreset of sequences, best of all", learns=True
