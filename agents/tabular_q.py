@@ -125,7 +125,8 @@ class TabularQ:
     def _is_nearly_spent(self, meter: Any, longest: float, episodes: int) -> bool:
         """Return whether another episode, and the replay of the best, would go too far."""
         most = meter.limit.compilations
-        if most is not None and meter.compilations + 2 * self.options.length > most:
+        needed = 2 if meter.limit.per_sequence else 2 * self.options.length
+        if most is not None and meter.compilations + needed > most:
             return True
         return episodes > 0 and meter.seconds_left < 2.5 * longest + 0.05
 

@@ -6,7 +6,8 @@
     python -m benchmarks.compilations mine RUN                 candidates on train modules
     python -m benchmarks.compilations cover RUN COUNT          few sequences that cover train
     python -m benchmarks.compilations rows RUN SPLIT           those few on each module
-    python -m benchmarks.compilations compare RUN SPLIT        orders, and searches from --starts
+    python -m benchmarks.compilations continue RUN COUNT       what to add to the best so far
+    python -m benchmarks.compilations compare RUN SPLIT        with the former search (--starts)
 
 Every step continues where it ended; ``--seconds`` limits a call, ``--part 0/2`` its share.
 """
@@ -19,6 +20,7 @@ import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from math import erf, sqrt
 from pathlib import Path
 from typing import Any
@@ -30,10 +32,15 @@ from benchmarks.agents import sum_processor_time
 from compiler_gym.core import KeptForks
 from compiler_gym.envs.llvm.toolchain import tool_name
 from compiler_gym.options import SearchOptions
-from compiler_gym.search import level_sequences, starting_sequences
+from compiler_gym.search import (
+    default_starts,
+    find_known_sequences,
+    level_sequences,
+    starting_sequences,
+)
 from compiler_gym.search.local_search import PortfolioSearch
 from compiler_gym.search.moves import Moves
-from compiler_gym.search.strategy import Moveset
+from compiler_gym.search.strategy import CONTINUE, Moveset
 from compiler_gym.search.tree import State
 from compiler_gym.search.walker import SearchedProgram, Walker
 
@@ -54,18 +61,19 @@ def make_env() -> Any:
 
 def choose(run: Path, dataset: str) -> None:
     """Write modules of every package of every split, and describe them in a file."""
-    generator, lines = random.Random(0), list[str]()
+    lines = list[str]()
     (run / "modules").mkdir(parents=True, exist_ok=True)
     with make_env() as env:
         corpus: Any = env.datasets[f"benchmark://{dataset}"]
         for split, most in PER_PACKAGE.items():
-            packages: dict[str, list[str]] = defaultdict(list)
+            packages: dict[str, dict[str, str]] = defaultdict(dict)
             for uri in corpus.split(split, "module").benchmark_uris():
                 facts = corpus.facts(str(uri))
                 if SIZES[0] <= facts.instructions <= SIZES[1]:
-                    packages[facts.places[0].package].append(str(uri))
-            for package, uris in sorted(packages.items()):
-                for uri in sorted(generator.sample(uris, min(most, len(uris)))):
+                    packages[facts.places[0].package][corpus.program(uri).sha256] = str(uri)
+            for package, found in sorted(packages.items()):
+                drawn = random.Random(package).sample(sorted(found), min(most, len(found)))
+                for uri in map(found.get, drawn):
                     made = run / "modules" / f"{corpus.program(uri).sha256[:16]}.bc"
                     subprocess.run(
                         [tool_name("clang"), "-x", "ir", "-", "-c", "-emit-llvm", "-w", *_REQUIRED,
@@ -74,7 +82,7 @@ def choose(run: Path, dataset: str) -> None:
                     )  # fmt: skip
                     one = {"module": made.name, "package": package, "split": split}
                     lines.append(json.dumps(one))
-    generator.shuffle(lines)
+    random.Random(0).shuffle(lines)
     (run / "modules.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -116,7 +124,9 @@ class Searched:
 
 def search_one(searched: Searched, starts: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Return the best count after each compilation of the default search, and what it found."""
-    moveset = Moveset(len(searched.moves), tuple(tuple(start) for start in starts))
+    opening = tuple(tuple(start) for start in starts)
+    plain = tuple(start for start in opening if start[:1] != (CONTINUE,))
+    moveset = Moveset(len(searched.moves), plain, opening if plain != opening else ())
     strategy = PortfolioSearch(moveset, random.Random(0))
     counts: list[int] = []
     seconds: list[float] = []
@@ -125,6 +135,8 @@ def search_one(searched: Searched, starts: Sequence[Sequence[int]]) -> dict[str,
         walks: list[Any] = []
         for sequence in strategy.ask():
             walks.append(searched.walk(sequence))
+            if not sequence:  # no compilation
+                continue
             counts.append(searched.count(walks[-1]))
             seconds.append(searched.seconds)
             found[walks[-1].best.actions()] = counts[-1]
@@ -135,6 +147,15 @@ def search_one(searched: Searched, starts: Sequence[Sequence[int]]) -> dict[str,
         "seconds": seconds[:COMPILATIONS],
         "found": [[searched.names(moves), count] for moves, count in best],
     }
+
+
+def former_starts(file: Path, space: Any) -> list[list[int]]:
+    """Return the sequences in a file of starts, with the levels in turns, as searches once did."""
+    number = {name: move for move, name in enumerate(space.names)}
+    lines = [line.split() for line in file.read_text(encoding="utf-8").splitlines()]
+    known = [[number[n] for n in line] for line in lines if line and set(line) <= number.keys()]
+    turns = zip_longest(level_sequences(space.names)[::-1], known)
+    return [start for turn in turns for start in turn if start is not None]
 
 
 def modules(run: Path, split: str, part: str) -> list[dict[str, str]]:
@@ -313,60 +334,109 @@ def best_so_far(row: dict[str, Any], order: Sequence[int] | None = None) -> Any:
     return np.append(best, np.full(max(COMPILATIONS - len(best), 0), best[-1]))[:COMPILATIONS]
 
 
-def compare(run: Path, split: str, searches: Sequence[str]) -> None:
-    """Print each method's share of the gain of 100 compilations of the present search."""
+def compare(run: Path, split: str, former: str) -> None:
+    """Print each method's share of the gain of 100 compilations of a `former` search.
+
+    The models and orders of single sequences are compared if their rows exist.
+    """
     train = read_lines(*run.glob("rows-train-*.jsonl"))
     rows = {row["module"]: row for row in read_lines(*run.glob(f"rows-{split}-*.jsonl"))}
     every = {
-        name or "present search": {
+        title: {
             row["module"]: row for row in read_lines(*run.glob(f"search{name}-{split}-*.jsonl"))
         }
-        for name in ("", *searches)
+        for title, name in (("former search", former), ("present search", ""))
     }
-    modules = [name for name in every["present search"] if name in rows]
-    modules = [name for name in modules if all(name in found for found in every.values())]
-    present = every["present search"]
+    reference = every["former search"]
+    modules = [name for name in reference if name in every["present search"]]
+    modules = [name for name in modules if not rows or name in rows]
     curves = {
         name: np.array([best_so_far(found[module]) for module in modules])
         for name, found in every.items()
     }
-    curves["static order"] = np.array([best_so_far(rows[module]) for module in modules])
-    count = len(rows[modules[0]]["counts"])
-    generator = np.random.default_rng(0)
-    curves["random order"] = np.array(
-        [
-            np.mean(
-                [best_so_far(rows[m], generator.permutation(count).tolist()) for _ in range(50)], 0
-            )
-            for m in modules
-        ]
-    )
-    for name, with_features in (("outcomes", False), ("features and outcomes", True)):
-        model = Gaussian(train, with_features=with_features)
-        curves[name] = np.array(
-            [best_so_far(rows[m], model.order(rows[m], count)) for m in modules]
-        )
-    packages = [present[module]["package"] for module in modules]
+    packages = [reference[module]["package"] for module in modules]
     print(f"{len(modules)} modules of {len(set(packages))} packages of {split}")
-    full = curves["present search"][:, -1]
-    sizes = np.array([present[module]["oz"] for module in modules])
+    full = curves["former search"][:, -1]
+    sizes = np.array([reference[module]["oz"] for module in modules])
     print(f"gain of 100: files {np.expm1(full.mean()):.2%}, median {np.expm1(np.median(full)):.2%}")
     print(f"packages {np.expm1(package_weights(packages) @ full):.2%}, pooled saving "
           f"{1 - sizes @ np.exp(-full) / sizes.sum():.2%}")  # fmt: skip
+    if rows:
+        curves |= order_curves([rows[module] for module in modules], train)
     for name, curve in curves.items():
         cells = [share_cell(curve[:, k - 1], full, packages) for k in (1, 3, 10, 30, 100)]
         print(f"| {name} | {' | '.join(cells)} |")
-    print("after the processor time of 10, 30 and 100 compilations of the present search:")
-    for name, found in (*every.items(), ("static order", rows)):
+    for count in (10, 100):
+        more = curves["present search"][:, count - 1] - full
+        print(f"{count} compilations are ahead of 100 on {(more > 1e-9).sum()}, level on "
+              f"{(abs(more) <= 1e-9).sum()} and behind on {(more < -1e-9).sum()}")  # fmt: skip
+    print("after the processor time of 10, 30 and 100 compilations of the former search:")
+    for name, found in every.items():
         cells = [
             share_cell(
-                np.array([gain_after(found[m], present[m]["seconds"][k - 1]) for m in modules]),
+                np.array([gain_after(found[m], reference[m]["seconds"][k - 1]) for m in modules]),
                 full,
                 packages,
             )
             for k in (10, 30, 100)
         ]
         print(f"| {name} | {' | '.join(cells)} |")
+
+
+def order_curves(rows: Sequence[dict[str, Any]], train: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the best gains after each compilation, by the order of single sequences."""
+    count = len(rows[0]["counts"])
+    generator = np.random.default_rng(0)
+    curves = {
+        "static order": np.array([best_so_far(row) for row in rows]),
+        "random order": np.array(
+            [
+                np.mean(
+                    [best_so_far(row, generator.permutation(count).tolist()) for _ in range(50)], 0
+                )
+                for row in rows
+            ]
+        ),
+    }
+    for name, with_features in (("outcomes", False), ("features and outcomes", True)):
+        model = Gaussian(train, with_features=with_features)
+        curves[name] = np.array([best_so_far(row, model.order(row, count)) for row in rows])
+    return curves
+
+
+def choose_continuations(run: Path, count: int) -> None:
+    """Print `count` known sequences that, after the best so far, add most on train modules.
+
+    They follow the first eight starts; each package has one module of at most 2,500 instructions.
+    """
+    packages = {one["package"]: one["module"] for one in modules(run, "train", "0/1")}
+    searched = [Searched(run, module, make_env()) for module in packages.values()]
+    searched = [one for one in searched if one.before <= 2500]
+    space = searched[0].env.action_space
+    tails = find_known_sequences(space.names)
+    best = [
+        max((one.walk(start).best for start in default_starts(space)[:8]), key=lambda n: n.reward)
+        for one in searched
+    ]
+    for _ in range(count):
+        walks = [
+            [one.walk((*node.actions(), *tail)) for tail in tails]
+            for one, node in zip(searched, best, strict=True)
+        ]
+        gains = np.array(
+            [
+                [max(np.log(one.oz / one.count(walk)), 0) for walk in own]
+                for one, own in zip(searched, walks, strict=True)
+            ]
+        )
+        chosen = int(gains.mean(0).argmax())
+        best = [
+            max(node, own[chosen].best, key=lambda n: n.reward)
+            for node, own in zip(best, walks, strict=True)
+        ]
+        print(
+            f"{np.expm1(gains.mean(0)[chosen]):.2%} ...", *(space.names[n] for n in tails[chosen])
+        )
 
 
 def gain_after(row: dict[str, Any], seconds: float) -> float:
@@ -417,8 +487,7 @@ def main() -> None:
     parser.add_argument("--part", default="0/1")
     parser.add_argument("--seconds", type=float, default=1e9)
     parser.add_argument("--most", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0, help="use only so many starts")
-    parser.add_argument("--starts", type=Path, help="a file of starts, one sequence on a line")
+    parser.add_argument("--starts", type=Path, help="the starts of a former search, a file")
     given = parser.parse_args()
     run = given.run
     if given.step == "choose":
@@ -426,9 +495,8 @@ def main() -> None:
     elif given.step == "search":
         name = f"search{given.starts.stem if given.starts else ''}-{given.split}"
         for searched, row in each(run, name, given, given.most):
-            listed = given.starts.read_text().splitlines() if given.starts else None
-            listed = starting_sequences(listed, searched.env.action_space)
-            starts = list(dict.fromkeys(map(tuple, listed)))[: given.first or None]
+            space = searched.env.action_space
+            starts = former_starts(given.starts, space) if given.starts else default_starts(space)
             row |= {**describe(searched), **search_one(searched, starts)}
     elif given.step == "mine":
         file = run / "candidates.json"
@@ -444,8 +512,10 @@ def main() -> None:
         sequences = json.loads((run / "chosen.json").read_text(encoding="utf-8"))
         for searched, row in each(run, f"rows-{given.split}", given):
             row |= {**describe(searched), **run_rows(searched, sequences)}
+    elif given.step == "continue":
+        choose_continuations(run, int(given.split))
     else:
-        compare(run, given.split, [given.starts.stem] if given.starts else [])
+        compare(run, given.split, given.starts.stem if given.starts else "")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 import random
 
 from compiler_gym.search.local_search import LocalSearch, PortfolioSearch, SequenceMutator
-from compiler_gym.search.strategy import Moveset
+from compiler_gym.search.strategy import CONTINUE, Moveset
 from compiler_gym.search.tree import Node
 
 from .model import best, run, walk, weights
@@ -90,6 +90,25 @@ def test_only_whole_programs_to_choose_from_are_worked_on_all_the_same() -> None
     local = LocalSearch(Moveset(2, starts=((0,), (1,))), random.Random(0))
     walks = run(local, weights(1.0, 2.0), batches=5)
     assert any(len(one.requested) > 1 for one in walks)
+
+
+def test_a_continuation_begins_with_the_best_so_far_and_later_starts_wait() -> None:
+    starts = ((3, 0), (1, 0), (5, 6))
+    opening = (*starts[:2], (CONTINUE, 5, 0), (CONTINUE, 3), starts[2])
+    local = LocalSearch(Moveset(len(WORTH), starts, opening), random.Random(0))
+    earned = weights(*WORTH)
+    first = [one.requested for one in run(local, earned, batches=3)]
+    assert first == [(), (3, 0), (1, 0), (1, 5, 0), (1, 5, 3)]
+    walks = run(local, earned, batches=30)
+    later = next(n for n, one in enumerate(walks) if one.requested == (5, 6))
+    assert max(one.best.reward for one in walks) == 7.0  # as the continuations
+    assert 32 <= later <= 48
+
+
+def test_starts_without_continuations_all_come_first() -> None:
+    starts = tuple((1, move) for move in range(8))
+    local = LocalSearch(Moveset(len(WORTH), starts), random.Random(0))
+    assert [one.requested for one in run(local, weights(*WORTH), batches=2)] == [(), *starts]
 
 
 def test_a_suggestion_is_tried_next() -> None:

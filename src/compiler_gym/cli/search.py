@@ -81,9 +81,10 @@ def search(
 ) -> None:
     """Search for the sequence of actions with the highest reward on each program.
 
-    If the action space has standard levels (-Oz, ...), they are tried first, so the result is
-    never worse. If actions are settings, such as GCC flags, local and portfolio change a few
-    at a time, starting from the best level. Ctrl-C ends the search and keeps its results.
+    If the action space has standard levels, the last (-Oz for LLVM) is the first or second that
+    is tried, so the result is never worse. If actions are settings, such as GCC flags, local and
+    portfolio change a few at a time, starting from the best level. Ctrl-C ends the search and
+    keeps its results.
 
     compiler-gym search main.c --time 30
 

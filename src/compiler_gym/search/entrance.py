@@ -22,6 +22,7 @@ from compiler_gym.search.results import FailureReason, SearchResult, SearchWatch
 from compiler_gym.search.scheduler import Budget, Campaign, Scheduler
 from compiler_gym.search.settings import AnswerSearch, SettingsSearch
 from compiler_gym.search.strategy import (
+    CONTINUE,
     EpsilonGreedySearch,
     GreedySearch,
     MakeStrategy,
@@ -73,7 +74,8 @@ def run_search(
     Pass options as a record, or as keywords with the names of its fields, which override the
     record: ``run_search(make_env, steps=150)``. `budget` may replace the limits.
 
-    The result is never worse than the best of the starts that the compiler accepts. An action
+    The result is never worse than the best of the starts that were tried: the default ones after
+    the tenth wait until local search gains nothing more. An action
     that exceeds its time limit counts as failed; a level has a longer limit, because it takes as
     long as a whole compilation. The behaviour of the algorithms depends on the action space:
 
@@ -172,10 +174,13 @@ def _prepare_campaigns(
 
 def _moveset(env: CompilerEnv, moves: Moves, options: SearchOptions) -> Moveset:
     starts = starting_sequences(options.starts, env.action_space)
+    opening = _check_starts(starts, sys.maxsize if moves.depend_on_program else len(moves))
+    plain = tuple(start for start in opening if start[:1] != (CONTINUE,))
     is_measured = env.reward_space is not None and env.reward_space.platform_dependent
     return Moveset(
         len(moves),
-        _check_starts(starts, sys.maxsize if moves.depend_on_program else len(moves)),
+        plain,
+        opening if len(plain) < len(opening) else (),
         sets=moves.sets,
         pack=moves.pack,
         join=moves.join if is_measured else moves.pack,
@@ -218,7 +223,7 @@ def _prepare(env: CompilerEnv) -> CompilerEnv:
 def _check_starts(starts: Sequence[Sequence[int]], size: int) -> tuple[tuple[int, ...], ...]:
     unique = tuple(dict.fromkeys(tuple(start) for start in starts))
     for start in unique:
-        for move in start:
+        for move in start[start[:1] == (CONTINUE,) :]:
             if not 0 <= move < size:
                 raise InvalidParameterError(f"a start has action {move} (actions: {size})")
     return unique

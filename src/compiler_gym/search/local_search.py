@@ -4,15 +4,18 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from itertools import takewhile
 from typing import ClassVar, TypeAlias
 
-from compiler_gym.search.strategy import MoveSequence, Moveset, is_better
+from compiler_gym.search.strategy import CONTINUE, MoveSequence, Moveset, is_better
 from compiler_gym.search.tree import Node, Walk
 
 _NEIGHBOURS_PER_BATCH = 8
 _SIBLINGS = 4
 """Neighbours that share a prefix of a sequence, which is applied only once."""
 _POOL = 12
+_WALKS_BEFORE_STARTS = 40
+"""Walks without a gain after which the remaining starts are tried."""
 _WALKS_WITHOUT_GAIN = 400
 """Walks without a gain after which the search restarts."""
 
@@ -44,7 +47,13 @@ class LocalSearch:
         self._best: Node | None = None
         self._pool: list[Node] = []
         self._champions: list[Node] = []
-        self._waiting: list[MoveSequence] = [(), *moves.starts]
+        opening = moves.opening or moves.starts
+        first = max(
+            (n for n, one in enumerate(opening, 1) if _continues(one)), default=len(opening)
+        )
+        self._waiting: list[MoveSequence] = [(), *opening[:first]]
+        self._later = opening[first:]
+        """Starts to try when neighbours gain nothing more."""
         self._parents: list[float] = []
         self.stale = 0
         """Walks since the pool last improved."""
@@ -72,12 +81,11 @@ class LocalSearch:
         self._mutator.learn(walk.requested, moves, walk.best.reward > parent_reward)
 
     def ask(self) -> Sequence[MoveSequence]:
-        """Return the next neighbours."""
+        """Return the next starts or neighbours."""
+        if self.stale >= _WALKS_BEFORE_STARTS and not self._waiting:
+            self._waiting, self._later = list(self._later), ()
         if self._waiting:
-            batch, self._waiting = (
-                self._waiting[:_NEIGHBOURS_PER_BATCH],
-                self._waiting[_NEIGHBOURS_PER_BATCH:],
-            )
+            batch = self._take_waiting()
             self._parents = [float("inf")] * len(batch)
             return batch
         sequences = [node.actions() for node in self._pool]
@@ -104,6 +112,16 @@ class LocalSearch:
             self._admit(level[-1])
         if self.stale >= _WALKS_WITHOUT_GAIN:
             self._restart()
+
+    def _take_waiting(self) -> list[MoveSequence]:
+        """Return the next sequences, which do not depend on the result of each other."""
+        if _continues(self._waiting[0]):
+            best = () if self._best is None else self._best.actions()
+            return [(*best, *self._waiting.pop(0)[1:])[: self._moves.longest]]
+        plain = takewhile(lambda one: not _continues(one), self._waiting[:_NEIGHBOURS_PER_BATCH])
+        batch = list(plain)
+        del self._waiting[: len(batch)]
+        return batch
 
     def _parent(self) -> int:
         """Return the pool index of the better of two random programs."""
@@ -139,6 +157,10 @@ class LocalSearch:
         disturbed = [self._mutator.perturb(self._random.choice(champions)) for _ in range(8)]
         fresh = [self._mutator.random() for _ in range(8)]
         self._waiting = [(), *self._moves.starts, *map(tuple, disturbed + fresh)]
+
+
+def _continues(start: MoveSequence) -> bool:
+    return start[:1] == (CONTINUE,)
 
 
 def _identity(node: Node) -> Hashable:

@@ -2,8 +2,9 @@
 """Number the actions of any action space from zero, for a search to choose from.
 
 Starts are the compiler's optimisation levels and sequences good on other programs. A compiler
-registers a file of sequences: names of actions, one sequence per line. A line whose names are not
-all in the action space is skipped.
+registers a file of sequences: names of actions, one sequence per line, the best first. A line whose
+names are not all in the action space is skipped. A line that begins with ``...`` continues the best
+sequence so far.
 """
 
 import random
@@ -17,7 +18,7 @@ import gymnasium
 
 from compiler_gym.errors import InvalidActionError
 from compiler_gym.lazy import parts
-from compiler_gym.search.strategy import MoveSequence
+from compiler_gym.search.strategy import CONTINUE, MoveSequence
 from compiler_gym.spaces import action_names, action_text, find_actions
 
 _SAMPLES = 256
@@ -166,10 +167,11 @@ def default_starts(space: gymnasium.Space[Any]) -> list[list[int]]:
     """Return the known sequences of `space`, and its optimisation levels among them.
 
     The first known sequence is the best alone. The last level, ``-Oz`` for LLVM, comes second, and
-    the others after the tenth start, because ten have to suffice on a large module.
+    the others after the tenth start, because ten have to suffice on a large module. A start that
+    begins with `CONTINUE` continues the best sequence so far.
     """
     names = move_names(space)
-    known, levels = find_known_sequences(names), level_sequences(names)[::-1]
+    known, levels = _read_sequences({"...": CONTINUE}, names), level_sequences(names)[::-1]
     return [*known[:1], *levels[:1], *known[1:9], *levels[1:], *known[9:]]
 
 
@@ -207,8 +209,15 @@ def level_sequences(names: Sequence[str]) -> list[list[int]]:
 
 
 def find_known_sequences(names: Sequence[str]) -> list[list[int]]:
-    """Return the known sequences of actions in `names`, as numbers, the best first."""
-    number = {name: i for i, name in enumerate(names)}
+    """Return the known sequences of actions in `names`, as numbers, the best first.
+
+    Continuations of others are not among them.
+    """
+    return _read_sequences({}, names)
+
+
+def _read_sequences(marks: dict[str, int], names: Sequence[str]) -> list[list[int]]:
+    number = {name: i for i, name in enumerate(names)} | marks
     lines = (line.split() for line in _lines_of_sequences())
     return [[number[name] for name in line] for line in lines if all(n in number for n in line)]
 

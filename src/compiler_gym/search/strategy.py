@@ -14,6 +14,8 @@ from compiler_gym.search.tree import Node, Walk
 from compiler_gym.spaces import Decision
 
 MoveSequence = tuple[int, ...]
+CONTINUE = -1
+"""The first move of a start that continues the best sequence so far."""
 
 
 def as_it_is(sequence: Sequence[int]) -> MoveSequence:
@@ -29,6 +31,9 @@ class Moveset:
     """Number of actions; they are the numbers below it."""
     starts: tuple[MoveSequence, ...] = ()
     """Sequences known to be good: tried first, and varied later."""
+    opening: tuple[MoveSequence, ...] = ()
+    """The starts in their order, with continuations of the best sequence so far among them, each of
+    which begins with `CONTINUE`; empty if there are none."""
     longest: int = 64
     """The largest length of a proposal."""
     sets: tuple[int, ...] = ()

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from compiler_gym.errors import PolicyLoadError, UnknownNameError
+from compiler_gym.search import SearchProgress
 from compiler_gym.testing import FakeEnv
 from compiler_gym.tools.learn.collection.recorded import Recorded, Tape
 from compiler_gym.tools.learn.leaderboard import Limit, Meter, evaluate, find_task
 from compiler_gym.tools.learn.policies import (
     LevelPolicy,
     RecordedSearch,
+    _UntilShortening,  # pyright: ignore[reportPrivateUsage]  # a race decides how far it lets a search go
     find_policy,
     random_actions,
 )
@@ -42,6 +44,21 @@ def test_a_search_that_begins_with_the_levels_is_never_worse_than_one() -> None:
     assert found.state.action_space == "PassesAndPipelines"
     with pytest.raises(UnknownNameError, match="no starts 'luck' for a search"):
         find_policy("search:portfolio+luck")
+
+
+def test_a_search_for_few_compilations_ends_before_it_shortens_its_result() -> None:
+    watcher = _UntilShortening()
+    searching = SearchProgress("crc32", 0.0, 0, 0, 0, 0, "searching")
+    watcher.tick(0.0, [searching])
+    with pytest.raises(KeyboardInterrupt):
+        watcher.tick(0.1, [replace(searching, phase="minimising")])
+
+
+@pytest.mark.parametrize(("count", "used"), [(1, 0), (3, 3)])
+def test_q_learning_keeps_a_compilation_for_its_best_episode(count: int, used: int) -> None:
+    task = replace(TASK, limit=Limit(compilations=count, per_sequence=True))
+    (outcome,) = evaluate(find_policy("agents/tabular_q.py"), task).outcomes
+    assert outcome.compilations == used
 
 
 def test_policies_come_from_files(tmp_path: Path) -> None:

@@ -22,7 +22,15 @@ from compiler_gym.core import CompilerEnv
 from compiler_gym.errors import CompilerGymError, PolicyLoadError, UnknownNameError, unknown_name
 from compiler_gym.lazy import load_from_file, parts
 from compiler_gym.registration import make
-from compiler_gym.search import ALGORITHMS, Budget, default_starts, level_sequences, run_search
+from compiler_gym.search import (
+    ALGORITHMS,
+    Budget,
+    SearchProgress,
+    Silent,
+    default_starts,
+    level_sequences,
+    run_search,
+)
 from compiler_gym.spaces import action_names, space_name
 from compiler_gym.tools.learn.leaderboard.evaluation import LimitReached, Meter, Policy
 from compiler_gym.wrappers import CompilerEnvWrapper
@@ -89,15 +97,27 @@ class SearchPolicy:
             budget=budget,
             jobs=1,
             starts=_STARTS[self.starts](space),
+            watcher=_UntilShortening() if per_sequence else None,
         )
         if most is None or not per_sequence:
             return result.steps
-        # Shortening the result takes more sequences and can improve it. One more was empty.
-        found = [one.actions for one in result.improvements if one.sequences <= most + 1]
+        # Shortening takes more sequences, can improve the result and may have begun. All but a
+        # random search began with an empty sequence, which is no compilation.
+        counted = most + (self.algorithm != "random")
+        found = [one.actions for one in result.improvements if one.sequences <= counted]
         inner.reset(benchmark=env.benchmark)
         if found:
             inner.multistep(found[-1])
         return most
+
+
+class _UntilShortening(Silent):
+    """Ends a search whose result is about to be shortened."""
+
+    def tick(self, seconds: float, programs: Sequence[SearchProgress]) -> None:
+        """Interrupt the search, which returns its results then."""
+        if all(program.phase in ("minimising", "done") for program in programs):
+            raise KeyboardInterrupt
 
 
 @dataclass(frozen=True)
