@@ -11,7 +11,7 @@
 // see encodings/rules.h.
 // `frames=non-leaf` gives a frame pointer to each function with calls that was compiled without.
 // `effort` limits the code generated for comparison, in per cent of the program's: 0 turns the
-// choice off, and from 100 on, settings that seldom save bytes are tried, too. `choices` names a
+// choice off, and from 200 on, settings that seldom save bytes are tried, too. `choices` names a
 // file that receives a line for each function with a choice.
 #pragma once
 
@@ -63,7 +63,7 @@ class Switches {
   std::map<std::string, std::uint64_t, std::less<>> counts_;
   std::string frames_;
   std::string last_;
-  unsigned effort_ = 60;
+  unsigned effort_ = 120;
   std::unique_ptr<llvm::raw_fd_ostream> choices_;
   std::mutex mutex_;
 };

@@ -64,6 +64,21 @@ def test_by_default_only_likely_settings_are_tried(choices: Choices, tmp_path: P
     assert read_choices(SOURCE, tmp_path) == likely
 
 
+def test_likely_settings_save_most_of_the_bytes(choices: Choices, tmp_path: Path) -> None:
+    likely = read_choices(SOURCE, tmp_path)
+    saved, most = (
+        sum(count["plain"] - count[chosen] for chosen, count in c.values())
+        for c in (likely, choices)
+    )
+    assert 0.85 * most < saved < most
+
+
+def test_unlikely_settings_are_tried_from_twice_the_code_on(tmp_path: Path) -> None:
+    below, above = (read_choices(SOURCE, tmp_path, f",effort={effort}") for effort in (199, 200))
+    assert below == read_choices(SOURCE, tmp_path)
+    assert below.keys() < above.keys()
+
+
 def test_the_frame_pointer_is_dropped_where_few_values_are_kept(tmp_path: Path) -> None:
     source = tmp_path / "small.cpp"
     source.write_text(SMALL)
