@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # pyright: reportMissingImports=false, reportPrivateImportUsage=false
-# PyTorch has no types for much of what it gives, and may not be installed:
+# PyTorch is partially typed, and may not be installed:
 # pyright: reportUnknownArgumentType=false, reportUnknownMemberType=false
 # pyright: reportUnknownParameterType=false, reportUnknownVariableType=false
 # pyright: reportUntypedBaseClass=false, reportUnknownLambdaType=false

@@ -36,6 +36,9 @@ def test_the_graph_of_a_function_has_its_instructions_and_whole_edges(agent: Any
     module = _module()
     graphs = agent.split_graph(module, module["names"])
     assert tuple(graphs) == module["names"]
+    ends = module["node_function"][[module["edge_source"], module["edge_target"]]]
+    touching = [(ends == n).any(axis=0).sum() for n in range(ends.max() + 1)]
+    assert {len(graph["edge_kind"]) for graph in graphs.values()} <= set(touching)
     with compiler_gym.make("llvm-tails-v0") as env:
         for name, graph in graphs.items():
             env.reset(benchmark=f"{PROGRAM}?function={name}")
