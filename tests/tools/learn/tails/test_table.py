@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compiler_gym.errors import InvalidParameterError
-from compiler_gym.tools.learn.tails.table import TailColumns, TailTable
+from compiler_gym.tools.learn.tails.table import VALIDATION, TailColumns, TailTable
 
 
 def make_table() -> TailTable:
@@ -50,6 +50,17 @@ def test_a_file_has_the_same_table_and_a_card(tmp_path: Path):
     assert "| Expat / GPL-2 | 1 |" in card
     assert "| not stated | 1 |" in card
     assert table.save(tmp_path / "other").read_bytes() == path.read_bytes()
+
+
+def test_the_included_table_has_64_tails_on_validation_packages():
+    pytest.importorskip("pyarrow", reason="needs pyarrow")
+    table = TailTable.load(VALIDATION)
+    labels = table.labels("bytes", "validation", every=True)
+    assert labels.left.shape == (len(table.columns.name), 64)
+    assert len(labels.names) > 1_000
+    assert len({*labels.packages}) == 7
+    assert table.labels("bytes", "train", "test").names.tolist() == []
+    assert labels.features.shape[1] == len(table.features)
 
 
 def test_labels_have_the_tails_of_their_goal_first():

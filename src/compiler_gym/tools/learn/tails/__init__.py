@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from compiler_gym.tools.learn.tails.llvm.using import MODEL, Improved, improve
     from compiler_gym.tools.learn.tails.model import TailModel
     from compiler_gym.tools.learn.tails.options import TailGoal, TailOptions
-    from compiler_gym.tools.learn.tails.table import TailTable
+    from compiler_gym.tools.learn.tails.table import VALIDATION, TailTable
 
 __all__ = [
     "MODEL",
+    "VALIDATION",
     "Improved",
     "Judged",
     "JudgedWay",

@@ -22,9 +22,11 @@ from compiler_gym.tools.learn.tails.labels import Labels
 from compiler_gym.tools.learn.tails.options import TailGoal
 from compiler_gym.version import __version__
 
-__all__ = ["FILE", "TailColumns", "TailTable"]
+__all__ = ["FILE", "VALIDATION", "TailColumns", "TailTable"]
 
 FILE = "functions.parquet"
+VALIDATION = Path(__file__).with_name("validation.parquet")
+"""The validation packages of `debian-100`, which come with the library."""
 _KEY = b"compiler_gym"
 _ABOUT = {
     "package": "source package",
