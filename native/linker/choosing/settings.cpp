@@ -25,7 +25,7 @@ constexpr llvm::StringLiteral no_preparation[] = {"machine-cse", "codegenprepare
 // A pointer takes four bytes, and saves three or four in the unwind table for each push and pop.
 bool saves_few_registers(const Traits& function) {
   if (!function.has_pointer) return function.kept > 2;
-  if (function.kept <= 1) return function.calls && function.instructions <= 36;
+  if (function.kept <= 1) return function.instructions <= 36;
   return function.calls <= 6 && !function.phis && function.crossing;
 }
 
