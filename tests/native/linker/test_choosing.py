@@ -73,11 +73,12 @@ def test_likely_settings_save_most_of_the_bytes(choices: Choices, tmp_path: Path
     assert 0.85 * most < saved < most
 
 
-def test_unlikely_settings_are_tried_from_twice_the_code_on(tmp_path: Path) -> None:
-    below, above = (read_choices(SOURCE, tmp_path, f",effort={effort}") for effort in (199, 200))
-    assert below == read_choices(SOURCE, tmp_path)
-    tries = [sum(len(count) for _, count in c.values()) for c in (below, above)]
-    assert tries[0] < tries[1]
+def test_unlikely_settings_are_tried_from_twice_the_code_on(
+    choices: Choices, tmp_path: Path
+) -> None:
+    below = read_choices(SOURCE, tmp_path, ",effort=199")
+    tried, all_tried = (sum(len(count) - 1 for _, count in c.values()) for c in (below, choices))
+    assert tried < all_tried / 2
 
 
 def test_the_frame_pointer_is_dropped_where_few_values_are_kept(tmp_path: Path) -> None:
