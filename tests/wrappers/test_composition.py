@@ -116,7 +116,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     extra(lambda env, n: StepBudget(env, 4 + n)),
 ]
 
-WRAPPERS_BY_NAME = {"ForkOnStep": 3, "NeverWorse": 10}
+WRAPPERS_BY_NAME = {"ForkOnStep": 3, "NeverWorse": 11}
 LAYERS = st.lists(st.tuples(st.integers(0, len(WRAPPERS) - 1), st.integers(0, 3)), max_size=6)
 
 
