@@ -18,7 +18,7 @@ PROGRAM = "cbench-v1/crc32"
 
 @pytest.fixture
 def agent(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return the agent's file as a module; it uses the network of a file beside it."""
+    """Return the agent's file as a module; it uses the network of a file next to it."""
     pytest.importorskip("torch", reason="torch is missing")
     monkeypatch.setattr(sys, "path", [str(AGENTS), *sys.path])
     return load_agent("tails_gnn")

@@ -102,7 +102,7 @@ class SearchPolicy:
         if most is None or not per_sequence:
             return result.steps
         # Shortening takes more sequences, can improve the result and may have begun. All but a
-        # random search began with an empty sequence, which is no compilation.
+        # random search began with an empty sequence, which does not count.
         counted = most + (self.algorithm != "random")
         found = [one.actions for one in result.improvements if one.sequences <= counted]
         inner.reset(benchmark=env.benchmark)

@@ -69,7 +69,7 @@ def write_table(
     folder: Annotated[Path, typer.Option("--output", help="Folder of a run, new or of `learn`.")],
     options: TailOptions = _DEFAULTS,
 ) -> None:
-    """Write a Parquet file of functions and of what tails leave of them, in instructions and bytes.
+    """Write functions and the results of tails on them, in instructions and bytes, as Parquet.
 
     The file and its card are in the folder `table` of the run. The same command continues an
     interrupted run.
@@ -134,7 +134,7 @@ def _report(line: str) -> None:
 
 
 def _ignore(line: str) -> None:
-    """Print nothing beside JSON."""
+    """Print nothing but JSON."""
 
 
 def _show(ways: "list[JudgedWay]") -> None:

@@ -27,7 +27,7 @@ _SHORTEST_SHARED = 20
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What is saved over ``clang -Oz``, as shares of 1."""
+    """The savings over ``clang -Oz``, as shares of 1."""
 
     pooled: Interval
     """The share of all functions together."""

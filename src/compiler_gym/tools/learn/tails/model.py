@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A model that orders the tails of a function by what they may save: instructions or bytes.
+"""A model that orders the tails of a function by the instructions or bytes that they may save.
 
 Gradient-boosted trees over rows of a function and a tail; LightGBM fits and evaluates them.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The outcomes of tails on functions as a Parquet file, to study without a compiler.
 
-A row is a function with its features, and what each tail leaves of it, in instructions and in
-bytes. So the result of any choice is known exactly, and so is its regret.
+A row is a function with its features, and its size after each tail, in instructions and in bytes.
+So the result of any choice is known exactly, and so is its regret.
 """
 
 import json
@@ -52,7 +52,7 @@ configs:
 - config_name: default
   data_files: functions.parquet
 ---
-# Tails: functions, and what passes after `clang -Oz` leave of them
+# Tails: functions, and their sizes after passes that follow `clang -Oz`
 
 {functions:,} functions after `clang -Oz` of {compiler}, and the outcomes of {tails} tails on each.
 A tail is a pipeline of function passes that follows.

@@ -134,8 +134,8 @@ def label_bytes(
 ) -> tuple[Described, NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Like `label`, and then the bytes of each function and those that each tail leaves.
 
-    Functions without code of their own are left out: those of other modules, and those that share
-    a section.
+    Functions without separate code are left out: those of other modules, and those that share a
+    section.
     """
     described = describe(base)
     known = _function_bytes(_llvm.Module(base)).keys() & (
