@@ -65,6 +65,14 @@ class Valid(FakeEnv):
         return Fine()
 
 
+def forked(env: Any, _: int) -> Any:
+    return ForkOnStep(env)
+
+
+def never_worse(env: Any, number: int) -> Any:
+    return NeverWorse(env, [0] * number)
+
+
 def few(env: Any, number: int) -> Any:
     return ConstrainedCommandline(env, list(env.action_space.names)[: 2 + number])
 
@@ -95,7 +103,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     lambda env, n: CompilerEnvWrapper(env),
     lambda env, n: TimeLimit(env, 3 + n),
     lambda env, n: Counter(env),
-    lambda env, n: ForkOnStep(env),
+    forked,
     lambda env, n: CycleOverBenchmarks(env, URIS),
     lambda env, n: IterateOverBenchmarks(env, URIS),
     lambda env, n: RandomOrderBenchmarks(env, URIS, np.random.default_rng(n)),
@@ -103,7 +111,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     lambda env, n: RelativeSavings(env, "number"),
     lambda env, n: BestSavings(env, "number"),
     lambda env, n: ValidateBenchmarkAfterEveryStep(env),
-    lambda env, n: NeverWorse(env, [0] * n),
+    never_worse,
     lambda env, n: ActionMasks(env),
     lambda env, n: Halved(env),
     lambda env, n: EpisodeRecorder(env, Path(tempfile.gettempdir()) / f"{n}.jsonl"),
@@ -116,7 +124,10 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     extra(lambda env, n: StepBudget(env, 4 + n)),
 ]
 
-WRAPPERS_BY_NAME = {"ForkOnStep": 3, "NeverWorse": 11}
+WRAPPERS_BY_NAME = {
+    "ForkOnStep": WRAPPERS.index(forked),
+    "NeverWorse": WRAPPERS.index(never_worse),
+}
 LAYERS = st.lists(st.tuples(st.integers(0, len(WRAPPERS) - 1), st.integers(0, 3)), max_size=6)
 
 

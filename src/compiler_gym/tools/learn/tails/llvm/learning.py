@@ -16,6 +16,7 @@ run continues with the same call. All depends on the corpus, the options and the
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -83,7 +84,7 @@ class TailRun:
         """The cheap passes whose effects a model may look at."""
         return list(PROBES)
 
-    @property
+    @cached_property
     def passes(self) -> list[str]:
         """The passes that change the size of functions, those that change most functions first."""
         return self._store("passes.json", self._order_passes, list[str])
@@ -120,6 +121,10 @@ class TailRun:
 
     def table(self) -> TailTable:
         """Return the outcomes of tails for both goals, in both units, on all functions."""
+        return self._table
+
+    @cached_property
+    def _table(self) -> TailTable:
         covers = {goal: self._tails(goal) for goal in TailGoal}
         chosen = dict.fromkeys(tail for own in covers.values() for tail in own)
         more = dict.fromkeys([*_gather(self._mine(), _CANDIDATES), *self.passes])
