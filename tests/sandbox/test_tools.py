@@ -90,6 +90,13 @@ def test_one_that_hangs_is_ended(folder: Path) -> None:
         run_tool_boxed(["/bin/sleep", "73.5"], folder=folder, seconds=0.2)
 
 
+def test_a_compiler_that_is_ended_at_a_limit_names_it(folder: Path) -> None:
+    many = "for one in $(seq 300); do sleep 71.5 & done; wait"
+    done = run_tool_boxed(["/bin/sh", "-c", many], folder=folder, seconds=60)
+    assert done.returncode == -9
+    assert done.stderr.endswith(b"the sandbox ended it: processes\n")
+
+
 def test_without_a_sandbox_it_is_just_run(tmp_path: Path) -> None:
     with use_sandbox("none"):
         done = run_tool_boxed(["/bin/pwd"], folder=tmp_path, seconds=9)

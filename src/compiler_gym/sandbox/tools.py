@@ -90,6 +90,8 @@ def run_tool_boxed(
         for stream in (stdout, stderr):
             stream.seek(0)
             printed.append(stream.read())
+        if report.stopped_by is not None:  # the caller would only see that it was killed
+            printed[1] += f"the sandbox ended it: {report.stopped_by}\n".encode()
     return subprocess.CompletedProcess(list(command), report.exit_status, *printed)
 
 
