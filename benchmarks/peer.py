@@ -5,7 +5,8 @@ A learner resets, takes 15 steps with Autophase and IrInstructionCountOz, and be
 idle machine episodes of 45 steps, `multistep` and `fork` are measured too; a job is a shell loop
 of nice 19. Both libraries read the same bitcode, get the same actions in the same order and take
 turns. A ratio is the median of those of all rounds, with the least and the greatest. Sequences
-are comparable where about as many actions changed the program on both sides.
+are comparable where about as many actions changed the program on both sides. Episodes in which
+the old compiler crashes do not count.
 
 The old library needs an environment of its own: ``--peer DIR`` or ``COMPILER_GYM_PEER`` names a
 folder with its interpreter as ``venv/bin/python``, with what it would download below
@@ -20,7 +21,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -54,15 +55,8 @@ PROMISES: dict[int, dict[str, tuple[float, ...]]] = {
 }
 """By the number of jobs: how many times as fast ours is, for the first of `PROGRAMS`."""
 
-_CRASHES = 4
-"""The crashes of the old library that a round survives."""
-
 Round = dict[str, float]
 """By what was done: seconds, or counts."""
-
-
-class CrashedError(RuntimeError):
-    """The compiler's process was ended by a signal."""
 
 
 def measure() -> list[Figure]:
@@ -85,7 +79,7 @@ def compare(
                 ours: list[Round] = []
                 with _other_jobs(count):
                     for _ in range(rounds):
-                        old.append(run_old_round(folder, name, seconds, is_idle=not count))
+                        old.append(run_round(folder, name, seconds, is_idle=not count, old=True))
                         ours.append(run_round(folder, name, seconds, is_idle=not count))
                 yield from _figures(count, place, old, ours)
 
@@ -123,17 +117,8 @@ def run_round(
         capture_output=True, text=True, check=False, cwd=folder, env={**os.environ, **variables},
     )  # fmt: skip
     if done.returncode:
-        kind = CrashedError if "returncode -" in done.stderr else RuntimeError
-        raise kind(f"a round with {python} failed:\n{done.stderr[-3000:]}")
+        raise RuntimeError(f"a round with {python} failed:\n{done.stderr[-3000:]}")
     return json.loads(done.stdout.splitlines()[-1])  # the old library prints, too
-
-
-def run_old_round(folder: Path, program: str, seconds: float, *, is_idle: bool) -> Round:
-    """Measure 0.2.5, again if its compiler crashes, which it does in some long episodes."""
-    for _ in range(_CRASHES):
-        with suppress(CrashedError):
-            return run_round(folder, program, seconds, is_idle=is_idle, old=True)
-    return run_round(folder, program, seconds, is_idle=is_idle, old=True)
 
 
 def _old_variables(folder: Path) -> dict[str, str]:

@@ -20,6 +20,8 @@ os.environ.setdefault("GYM_DISABLE_WARNINGS", "1")
 
 import compiler_gym  # noqa: E402 - its imports warn too
 
+MOST_CRASHES = 30
+"""The episodes of a round in which the old compiler may crash; they do not count."""
 IS_OLD = compiler_gym.__version__.startswith("0.")
 
 
@@ -80,16 +82,27 @@ def apply(env, action):
 
 def episodes(env, program, actions, length, seconds):
     """Play episodes of the actions in turn; return the mean of one and the median reset."""
-    turn, resets = itertools.cycle(actions), []
+    turn, resets, times, crashes = itertools.cycle(actions), [], [], 0
     gc.collect()
-    started = time.perf_counter()
-    while len(resets) < 3 or time.perf_counter() < started + seconds:
-        resets.append(measure_seconds(lambda: env.reset(benchmark=program)))
-        for action in itertools.islice(turn, length):
-            apply(env, action)
-    mean = (time.perf_counter() - started) / len(resets)
+    ends = time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < ends:
+        started = time.perf_counter()
+        reset = measure_seconds(lambda: env.reset(benchmark=program))
+        try:
+            for action in itertools.islice(turn, length):
+                apply(env, action)
+        except RuntimeError:
+            crashes += 1
+            if not IS_OLD or crashes > MOST_CRASHES:
+                raise
+            continue
+        times.append(time.perf_counter() - started)
+        resets.append(reset)
     name = f"{length} steps"
-    return {f"episode of {name}": mean, f"reset after {name}": statistics.median(resets)}
+    return {
+        f"episode of {name}": statistics.mean(times),
+        f"reset after {name}": statistics.median(resets),
+    }
 
 
 def multistep(env, program, actions, seconds):

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
+import itertools
 import json
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
-from benchmarks import peer
+from benchmarks import peer, peer_round
 from benchmarks.__main__ import main
 
 OLD = {"instructions": 1_100, "changed": 30, "episode of 15 steps": 4.0, "reset after 15 steps": 1}
@@ -48,24 +50,24 @@ def test_both_sides_take_turns_and_a_ratio_has_the_interval_of_its_rounds(
     assert (episode.holds, worst.holds, reset.holds) == (True, False, True)
 
 
-@pytest.mark.parametrize("crashes", [1, 5])
-def test_a_round_in_which_the_old_compiler_crashes_is_measured_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crashes: int
+@pytest.mark.parametrize("is_old", [True, False])
+def test_an_episode_in_which_the_old_compiler_crashes_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, is_old: bool
 ) -> None:
-    python = tmp_path / "venv/bin/python"
-    python.parent.mkdir(parents=True)
-    python.write_text(
-        "#!/bin/sh\n"
-        "echo crash >> crashes\n"
-        f"[ $(wc -l < crashes) -gt {crashes} ] && exec echo '{{\"fork\": 1}}'\n"
-        "echo 'Service exited with returncode -11' >&2; exit 1\n"
-    )
-    python.chmod(0o755)
-    if crashes == 1:
-        assert peer.run_old_round(tmp_path, "cs_7", 1, is_idle=True) == {"fork": 1}
-    else:
-        with pytest.raises(peer.CrashedError, match="returncode -11"):
-            peer.run_old_round(tmp_path, "cs_7", 1, is_idle=True)
+    env = Mock()
+    ended = ((), 0, True, {"error_type": "ServiceIsClosed"})
+    env.step.side_effect = [ended, *[((), 0, False, {})] * 50]
+    monkeypatch.setattr(peer_round, "IS_OLD", is_old)
+    if not is_old:
+        with pytest.raises(RuntimeError, match="ServiceIsClosed"):
+            peer_round.episodes(env, "program", [1], 2, 0)
+        return
+    found = peer_round.episodes(env, "program", [1], 2, 0)
+    assert set(found) == {"episode of 2 steps", "reset after 2 steps"}
+    assert (env.reset.call_count, env.step.call_count) == (4, 7)
+    env.step.side_effect = itertools.repeat(ended)
+    with pytest.raises(RuntimeError, match="ServiceIsClosed"):
+        peer_round.episodes(env, "program", [1], 2, 0)
 
 
 def test_a_round_does_the_same_work_on_whichever_library_there_is() -> None:
