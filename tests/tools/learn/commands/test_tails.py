@@ -46,6 +46,16 @@ def test_a_corpus_is_learned_and_the_model_applied(cli: Run, corpus: Path, tmp_p
     counts = ran.json
     assert counts["after"] <= counts["before"]
     assert _llvm.Module(target.read_bytes()).instruction_count() == counts["after"]
+    model = str(folder / "bytes/model.json.xz")
+    ran = cli("tails", "apply", str(source), "-o", str(target), "--model", model)
+    assert " bytes after clang -Oz, " in ran.output
+
+
+def test_tails_for_bytes_need_no_model_of_functions(cli: Run, tmp_path: Path):
+    ran = cli("tails", "apply", "cbench-v1/qsort", "-o", "out.bc", "--goal", "bytes", "--json")
+    assert ran.status == 0, ran.errors
+    assert ran.json["after"] < ran.json["before"]
+    assert (tmp_path / "out.bc").is_file()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from compiler_gym.tools.learn.tails import TailGoal
 from compiler_gym.tools.learn.tails.labels import Labels
 from compiler_gym.tools.learn.tails.model import TailModel
 
@@ -60,3 +61,13 @@ def test_it_learns_which_tail_helps_and_is_the_same_after_a_file(
     monkeypatch.setattr(loaded, "expect", expect)
     chosen = loaded.choose(labels.instructions, labels.features, labels.probes, 2)
     assert chosen == [[], [TAILS[2], TAILS[1]]]
+
+
+def test_without_trees_the_order_is_fixed(tmp_path: Path):
+    TailModel([], TAILS, "", TailGoal.BYTES).save(tmp_path / "fixed")
+    loaded = TailModel.load(tmp_path / "fixed")
+    assert (loaded.goal, loaded.tails) == (TailGoal.BYTES, TAILS)
+    labels = make_labels(4)
+    known = (labels.instructions, labels.features, labels.probes)
+    assert (loaded.order(loaded.expect(*known)) == np.arange(3)).all()
+    assert loaded.choose(*known, 2) == [TAILS[:2]] * 4

@@ -15,7 +15,7 @@ from compiler_gym.cli.kit.options import spread
 from compiler_gym.cli.kit.output import Json, errors, output, print_json, show, table
 from compiler_gym.cli.kit.programs import ProgramName, find_program
 from compiler_gym.errors import CacheError, CompilerFatalError
-from compiler_gym.tools.learn.tails import TailOptions
+from compiler_gym.tools.learn.tails import TailGoal, TailOptions
 
 if TYPE_CHECKING:
     from compiler_gym.statistics import Interval
@@ -86,24 +86,28 @@ def apply(
     program: ProgramName,
     target: Annotated[Path, typer.Option("--output", "-o", help="File to write, as bitcode.")],
     tries: Annotated[int, typer.Option(help="Tails to try on each function.", min=1)] = 8,
+    goal: Annotated[
+        TailGoal, typer.Option(help="Unit of savings of the included model.")
+    ] = TailGoal.INSTRUCTIONS,
     model: Annotated[
-        Path | None, typer.Option(help="Model of `tails learn` [default: the one included].")
+        Path | None, typer.Option(help="Model of `tails learn`, which knows its unit of savings.")
     ] = None,
     json: Json = False,
 ) -> None:
     """Run the passes of clang -Oz, then on each function the best of a few tails.
 
     No pass may have changed a program of bitcode or IR before: let clang write it with
-    `-Oz -Xclang -disable-llvm-passes`. The result never has more instructions than with clang -Oz.
+    `-Oz -Xclang -disable-llvm-passes`. The result never has more instructions than with clang -Oz,
+    or, with `--goal bytes`, never more bytes in functions: code, unwind entries and tables.
     """
     from compiler_gym.files import write_whole
     from compiler_gym.registration import make
-    from compiler_gym.tools.learn.tails import MODEL, improve
+    from compiler_gym.tools.learn.tails import MODELS, improve
 
     with make("llvm-v0") as env:
         env.reset(benchmark=find_program(env, program))
         module = bytes(env.observation["Bitcode"])
-    improved = improve(module, model or MODEL, tries)
+    improved = improve(module, model or MODELS[goal], tries)
     if improved is None:
         raise CompilerFatalError(f"the compiler failed on {program}: use `clang -Oz` instead")
     try:
@@ -111,11 +115,11 @@ def apply(
     except OSError as error:
         raise CacheError(f"cannot write {target}: {error.strerror}") from error
     if json:
-        print_json({"before": improved.base_instructions, "after": improved.instructions})
+        print_json({"before": improved.before, "after": improved.after})
     else:
         output().print(
-            f"{program}: {improved.base_instructions:,} instructions after clang -Oz, "
-            f"{improved.instructions:,} with tails",
+            f"{program}: {improved.before:,} {improved.goal} after clang -Oz, "
+            f"{improved.after:,} with tails",
             soft_wrap=True,
         )
 

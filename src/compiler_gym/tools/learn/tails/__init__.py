@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     )
     from compiler_gym.tools.learn.tails.labels import Labels
     from compiler_gym.tools.learn.tails.llvm.learning import TailRun
-    from compiler_gym.tools.learn.tails.llvm.using import MODEL, Improved, improve
+    from compiler_gym.tools.learn.tails.llvm.using import MODELS, Improved, improve
     from compiler_gym.tools.learn.tails.model import TailModel
     from compiler_gym.tools.learn.tails.options import TailGoal, TailOptions
     from compiler_gym.tools.learn.tails.table import VALIDATION, TailTable
 
 __all__ = [
-    "MODEL",
+    "MODELS",
     "VALIDATION",
     "Improved",
     "Judged",

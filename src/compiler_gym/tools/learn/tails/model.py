@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from compiler_gym.errors import EnvironmentNotSupported, InvalidParameterError
 from compiler_gym.files import read_regular, write_whole
 from compiler_gym.tools.learn.tails.labels import Labels
+from compiler_gym.tools.learn.tails.options import TailGoal
 from compiler_gym.version import install_hint
 
 __all__ = ["TailModel"]
@@ -49,17 +50,29 @@ class _Stored(msgspec.Struct):
     probes: list[str]
     tails: list[str]
     trees: str
+    goal: TailGoal = TailGoal.INSTRUCTIONS
 
 
 class TailModel:
-    """The trees, and the probes and tails that they know."""
+    """The trees, and the probes and tails that they know.
 
-    def __init__(self, probes: Sequence[str], tails: Sequence[str], trees: str) -> None:
+    Without trees, the order of the tails is the same for all functions.
+    """
+
+    def __init__(
+        self,
+        probes: Sequence[str],
+        tails: Sequence[str],
+        trees: str,
+        goal: TailGoal = TailGoal.INSTRUCTIONS,
+    ) -> None:
         self.probes = list(probes)
         self.tails = list(tails)
         """The tails, in the order in which they add most to those before."""
+        self.goal = goal
+        """The unit of the expected savings."""
         self._trees = trees
-        self._booster = _lightgbm().Booster(model_str=trees)
+        self._booster = _lightgbm().Booster(model_str=trees) if trees else None
         self._tail_columns = _describe_tails(self.tails)
 
     @classmethod
@@ -89,6 +102,8 @@ class TailModel:
         probes: NDArray[np.int32],
     ) -> NDArray[np.float64]:
         """Return the expected saving of each tail, a row for each function."""
+        if self._booster is None:
+            return np.zeros((len(instructions), len(self.tails)))
         rows = _pair(_describe_functions(instructions, features, probes), self._tail_columns)
         return self._booster.predict(rows).reshape(len(instructions), len(self.tails))
 
@@ -110,6 +125,8 @@ class TailModel:
         tries: int,
     ) -> list[list[str]]:
         """Return the first `tries` tails for each function; none where no tail promises much."""
+        if self._booster is None:
+            return [self.tails[:tries]] * len(instructions)
         expected = self.expect(instructions, features, probes)
         order = self.order(expected)[:, :tries]
         return [
@@ -119,7 +136,7 @@ class TailModel:
 
     def save(self, path: Path) -> None:
         """Write the model as compressed JSON; the same model gives the same bytes."""
-        stored = msgspec.json.encode(_Stored(self.probes, self.tails, self._trees))
+        stored = msgspec.json.encode(_Stored(self.probes, self.tails, self._trees, self.goal))
         write_whole(path, lzma.compress(stored))
 
     @classmethod
@@ -131,7 +148,7 @@ class TailModel:
             raise InvalidParameterError(
                 f"cannot read a model of `compiler-gym tails learn` from {path}: {error}"
             ) from error
-        return cls(stored.probes, stored.tails, stored.trees)
+        return cls(stored.probes, stored.tails, stored.trees, stored.goal)
 
 
 def _sample(

@@ -25,6 +25,7 @@ __all__ = [
     "Mined",
     "describe",
     "feature_names",
+    "keep_fewest_bytes",
     "keep_smallest",
     "label",
     "label_bytes",
@@ -126,7 +127,8 @@ def label(
     if names is not None:
         described = described.where(np.isin(described.names, list(names)))
     left, *_ = _llvm.try_on(module, [(name, tails) for name in described.names])
-    return described, np.frombuffer(left, "<i8").reshape(-1, len(tails)).astype(np.int32)
+    shape = (len(described.names), len(tails))
+    return described, np.frombuffer(left, "<i8").reshape(shape).astype(np.int32)
 
 
 def label_bytes(
@@ -196,17 +198,38 @@ def keep_smallest(
     module = module or read(base)
     sizes = _sizes(module)
     tails = [(name, list(own)) for name, own in choices.items()]
-    left: list[int] = np.frombuffer(_llvm.try_on(module, tails)[0], "<i8").tolist()
+    _run_best(module, tails, np.frombuffer(_llvm.try_on(module, tails)[0], "<i8"), sizes)
+    before, after = sum(sizes.values()), module.instruction_count()
+    # Trials and runs agree in tests; should they ever differ, the base remains.
+    return (module.bitcode(), before, after) if after < before else (base, before, before)
+
+
+def keep_fewest_bytes(base: bytes, choices: Mapping[str, Sequence[str]]) -> tuple[bytes, int, int]:
+    """Like `keep_smallest`, for the bytes of the functions that have separate code."""
+    sizes = _function_bytes(_llvm.Module(base))
+    tails = [(name, list(own)) for name, own in choices.items() if name in sizes]
+    module = _llvm.Module(base)
+    _run_best(module, tails, _try_bytes(base, tails)[1], sizes)
+    bitcode = module.bitcode()
+    before, after = sum(sizes.values()), sum(_function_bytes(module).values())
+    return (bitcode, before, after) if after < before else (base, before, before)
+
+
+def _run_best(
+    module: _llvm.Module,
+    choices: Sequence[tuple[str, Sequence[str]]],
+    left: NDArray[np.int64],
+    sizes: Mapping[str, int],
+) -> None:
+    """Run the tail of each function that leaves least, if that is less than its size."""
+    remaining: list[int] = left.tolist()
     best: dict[str, list[str]] = {}
-    for name, own in tails:
-        results, left = left[: len(own)], left[len(own) :]
+    for name, own in choices:
+        results, remaining = remaining[: len(own)], remaining[len(own) :]
         if results and min(results) < sizes[name]:
             best.setdefault(own[results.index(min(results))], []).append(name)
     for tail, names in best.items():
         module.run_on(tail, names)
-    before, after = sum(sizes.values()), module.instruction_count()
-    # Trials and runs agree in tests; should they ever differ, the base remains.
-    return (module.bitcode(), before, after) if after < before else (base, before, before)
 
 
 def mine(base: bytes, passes: Sequence[str], most_instructions: int, seed: int) -> list[Mined]:

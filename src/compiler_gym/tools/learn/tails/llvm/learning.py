@@ -115,6 +115,7 @@ class TailRun:
         learned = self.labels(*(("train", "validation") if split == "test" else ("train",)))
         judged = self.labels(split)
         model, rows = compare_ways(learned, judged, self.probes, self.tails, self.options.seed)
+        model.goal = self.options.goal
         model.save(self.results / "model.json.xz")
         write_whole(self.results / f"judgement-{split}.json", msgspec.json.encode(rows))
         return rows

@@ -8,12 +8,16 @@ from time import process_time
 
 from compiler_gym.tools.learn.tails.llvm import engine
 from compiler_gym.tools.learn.tails.model import TailModel
+from compiler_gym.tools.learn.tails.options import TailGoal
 from compiler_gym.tools.learn.tails.workers import call_each
 
-__all__ = ["MODEL", "Improved", "improve", "improve_here"]
+__all__ = ["MODELS", "Improved", "improve", "improve_here"]
 
-MODEL = Path(__file__).with_name("model.json.xz")
-"""The model that comes with the library."""
+MODELS = {
+    TailGoal.INSTRUCTIONS: Path(__file__).with_name("model.json.xz"),
+    TailGoal.BYTES: Path(__file__).with_name("bytes.json.xz"),
+}
+"""The models that come with the library. The one for bytes is a fixed order of tails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +25,12 @@ class Improved:
     """A module after ``clang -Oz`` and the best tail of each function."""
 
     bitcode: bytes
-    base_instructions: int
-    """After ``clang -Oz``."""
-    instructions: int
-    """Never more than `base_instructions`."""
+    goal: TailGoal
+    """The unit of `before` and `after`."""
+    before: int
+    """The size after ``clang -Oz``."""
+    after: int
+    """Never more than `before`."""
     base_seconds: float
     """Processor time of the pipeline of ``clang -Oz``."""
     seconds: float
@@ -49,10 +55,14 @@ def improve_here(module: bytes, model: Path, tries: int) -> Improved:
     read = engine.read(base)
     described, probed = engine.label(read, known.probes)
     choices = known.choose(described.instructions, described.features, probed, tries)
-    bitcode, before, after = engine.keep_smallest(
-        base, dict(zip(described.names, choices, strict=True)), read
+    named = dict(zip(described.names, choices, strict=True))
+    kept = (
+        engine.keep_fewest_bytes(base, named)
+        if known.goal == TailGoal.BYTES
+        else engine.keep_smallest(base, named, read)
     )
-    return Improved(bitcode, before, after, base_seconds, process_time() - start)
+    bitcode, before, after = kept
+    return Improved(bitcode, known.goal, before, after, base_seconds, process_time() - start)
 
 
 @cache
