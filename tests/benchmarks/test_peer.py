@@ -54,20 +54,20 @@ def test_both_sides_take_turns_and_a_ratio_has_the_interval_of_its_rounds(
 def test_an_episode_in_which_the_old_compiler_crashes_does_not_count(
     monkeypatch: pytest.MonkeyPatch, is_old: bool
 ) -> None:
-    env = Mock()
+    env, episodes = Mock(), vars(peer_round)["episodes"]
     ended = ((), 0, True, {"error_type": "ServiceIsClosed"})
     env.step.side_effect = [ended, *[((), 0, False, {})] * 50]
     monkeypatch.setattr(peer_round, "IS_OLD", is_old)
     if not is_old:
         with pytest.raises(RuntimeError, match="ServiceIsClosed"):
-            peer_round.episodes(env, "program", [1], 2, 0)
+            episodes(env, "program", [1], 2, 0)
         return
-    found = peer_round.episodes(env, "program", [1], 2, 0)
+    found = episodes(env, "program", [1], 2, 0)
     assert set(found) == {"episode of 2 steps", "reset after 2 steps"}
     assert (env.reset.call_count, env.step.call_count) == (4, 7)
     env.step.side_effect = itertools.repeat(ended)
     with pytest.raises(RuntimeError, match="ServiceIsClosed"):
-        peer_round.episodes(env, "program", [1], 2, 0)
+        episodes(env, "program", [1], 2, 0)
 
 
 def test_a_round_does_the_same_work_on_whichever_library_there_is() -> None:
