@@ -23,19 +23,6 @@ def load(program: str) -> bytes:
     return engine.make_base((PROGRAMS / program / f"{program}.bc").read_bytes())
 
 
-def test_mined_tails_leave_what_the_search_states():
-    base = load("stringsearch2")
-    mined = engine.mine(base, PASSES, 2_000, 0)
-    assert mined == engine.mine(base, PASSES, 2_000, 0)
-    found = [(function, tail) for function in mined for tail in function.tails]
-    assert found
-    for function, tail in found:
-        described, left = engine.label(base, [tail], [function.name])
-        assert described.names == [function.name]
-        assert left.tolist() == [[function.tails[tail]]]
-        assert function.tails[tail] < function.instructions
-
-
 @pytest.mark.parametrize("program", every_program())
 def test_bytes_of_a_function_depend_on_its_own_tail_alone(program: str):
     base = engine.make_base((PROGRAMS / program / f"{program}.bc").read_bytes())

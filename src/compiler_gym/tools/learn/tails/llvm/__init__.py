@@ -2,6 +2,6 @@
 """Tails of LLVM: from a corpus to a model, and its use.
 
 ``corpus`` samples modules of packages, ``learning`` searches for tails and labels functions, and
-``using`` improves a module. ``passes`` lists the passes of
-tails, and ``engine`` has the functions that run in worker processes.
+``using`` improves a module. ``passes`` lists the passes of tails; ``engine`` and ``mining`` have
+the functions that run in worker processes.
 """

@@ -6,7 +6,6 @@ is the bitcode of a module after the pipeline of ``clang -Oz``; a tail is a pipe
 passes that follows it.
 """
 
-import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,8 +20,9 @@ from compiler_gym.envs.llvm.observations import vocabulary_path
 
 __all__ = [
     "COMPILER",
+    "NOTHING",
     "Described",
-    "Mined",
+    "count_instructions",
     "describe",
     "feature_names",
     "keep_fewest_bytes",
@@ -30,24 +30,17 @@ __all__ = [
     "label",
     "label_bytes",
     "make_base",
-    "mine",
     "read",
+    "to_numbers",
 ]
 
 Base = bytes | _llvm.Module
 """Bitcode, or the module that was read from it: reading takes as long as a few passes."""
-Tail = tuple[str, ...]
-"""The pipelines of a tail's passes."""
 COMPILER = f"LLVM {_llvm.LLVM_VERSION}"
 _WIDTH = len(_llvm.function_feature_names())
 _SIZE = _llvm.function_feature_names().index("Instructions")
-_BEAMS = ((6, 62), (4, 45), (3, 30), (3, 30), (3, 30))
-"""For each further pass: the beginnings to continue, and the passes to continue them with."""
-_MOST_GROWTH = 1.3
-"""Beginnings that make a function larger by more than this factor are not continued."""
-_SMALLEST, _LARGEST = 8, 600
-"""The instructions of functions to mine."""
-_NOTHING = "no-op-function"
+NOTHING = "no-op-function"
+"""The tail that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +60,6 @@ class Described:
         return Described(
             names, self.instructions[chosen], self.features[chosen], self.shapes[chosen]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Mined:
-    """The tails that make a function smaller."""
-
-    name: str
-    instructions: int
-    """The size of the base."""
-    tails: dict[str, int]
-    """The instructions left by each tail that leaves fewer; of equal results, the first."""
 
 
 def feature_names() -> list[str]:
@@ -144,7 +126,7 @@ def label_bytes(
         described.names if names is None else names
     )
     described = described.where(np.isin(described.names, list(known)))
-    choices = [(name, [_NOTHING, *tails]) for name in described.names]
+    choices = [(name, [NOTHING, *tails]) for name in described.names]
     shape = (len(choices), len(tails) + 1)
     left, sizes = (values.reshape(shape).astype(np.int32) for values in _try_bytes(base, choices))
     return described, left[:, 1:], sizes[:, 0], sizes[:, 1:]
@@ -160,7 +142,7 @@ def _try_bytes(
     """
     counts, _, digests = _llvm.try_on(_llvm.Module(base), choices)
     pairs = [(name, tail) for name, tails in choices for tail in tails]
-    keys = [(name, digest) for (name, _), digest in zip(pairs, _numbers(digests), strict=True)]
+    keys = [(name, digest) for (name, _), digest in zip(pairs, to_numbers(digests), strict=True)]
     results: dict[str, dict[int, str]] = defaultdict(dict)
     for (name, digest), (_, tail) in zip(keys, pairs, strict=True):
         results[name].setdefault(digest, tail)
@@ -183,7 +165,8 @@ def _function_bytes(module: _llvm.Module) -> dict[str, int]:
     return _elf.function_bytes(_llvm.object_code_in_sections(module))
 
 
-def _numbers(data: bytes) -> list[int]:
+def to_numbers(data: bytes) -> list[int]:
+    """Return the hashes of `try_on`."""
     return np.frombuffer(data, "<u8").tolist()
 
 
@@ -196,7 +179,7 @@ def keep_smallest(
     if it was read before, and is changed.
     """
     module = module or read(base)
-    sizes = _sizes(module)
+    sizes = count_instructions(module)
     tails = [(name, list(own)) for name, own in choices.items()]
     _run_best(module, tails, np.frombuffer(_llvm.try_on(module, tails)[0], "<i8"), sizes)
     before, after = sum(sizes.values()), module.instruction_count()
@@ -232,85 +215,13 @@ def _run_best(
         module.run_on(tail, names)
 
 
-def mine(base: bytes, passes: Sequence[str], most_instructions: int, seed: int) -> list[Mined]:
-    """Search for tails of functions of a base, each function on its own.
-
-    It draws functions until they have `most_instructions` together. `passes` come in the order of
-    their usefulness: longer tails are continued with fewer. A function that no tail of two passes
-    makes smaller is given up, later one whose last pass did not help.
-    """
-    module = _llvm.Module(base)
-    draw = random.Random(seed)
-    sizes = _draw_functions(_sizes(module), most_instructions, draw)
-    results: dict[str, dict[Tail, int]] = {name: {} for name in sizes}
-    seen: dict[str, set[int]] = {name: set() for name in sizes}
-    _try(module, {name: [()] for name in sizes}, seen)
-    level = _try(module, {name: [(item,) for item in passes] for name in sizes}, seen)
-    for depth, (width, count) in enumerate((*_BEAMS, (0, 0))):
-        following: dict[str, list[Tail]] = {}
-        for name, new in level.items():
-            least = min(results[name].values(), default=sizes[name])
-            results[name] |= {tail: left for tail, left in new.items() if left < sizes[name]}
-            if depth == 0 or min(results[name].values(), default=sizes[name]) < least:
-                following[name] = [
-                    (*begin, item)
-                    for begin in _beginnings(new, _MOST_GROWTH * sizes[name] + 4, width, draw)
-                    for item in passes[:count]
-                ]
-        level = _try(module, following, seen)
-    return [
-        Mined(name, size, {",".join(tail): left for tail, left in results[name].items()})
-        for name, size in sizes.items()
-    ]
-
-
-def _draw_functions(sizes: dict[str, int], most: int, draw: random.Random) -> dict[str, int]:
-    names = [name for name, size in sizes.items() if _SMALLEST <= size <= _LARGEST]
-    draw.shuffle(names)
-    chosen: dict[str, int] = {}
-    for name in names:
-        if sum(chosen.values()) + sizes[name] <= most:
-            chosen[name] = sizes[name]
-    return chosen
-
-
-def _beginnings(
-    new: Mapping[Tail, int], largest: float, width: int, draw: random.Random
-) -> list[Tail]:
-    """Return half of them because they are the smallest, and half at random."""
-    ranked = sorted(new, key=lambda tail: new[tail])
-    smallest = ranked[: (width + 1) // 2]
-    others = [tail for tail in ranked[len(smallest) :] if new[tail] <= largest]
-    return smallest + draw.sample(others, min(width - len(smallest), len(others)))
-
-
-def _try(
-    module: _llvm.Module,
-    tails: Mapping[str, Sequence[Tail]],
-    seen: Mapping[str, set[int]],
-) -> dict[str, dict[Tail, int]]:
-    """Return the instructions that tails leave whose results were not `seen` before."""
-    texts = [(name, [",".join(tail) or _NOTHING for tail in own]) for name, own in tails.items()]
-    counts, hashes, _ = _llvm.try_on(module, texts)
-    left = iter(np.frombuffer(counts, "<i8").tolist())
-    results = iter(_numbers(hashes))
-    new: dict[str, dict[Tail, int]] = {}
-    for name, own in tails.items():
-        new[name] = {}
-        for tail in own:
-            count, result = next(left), next(results)
-            if result not in seen[name]:
-                seen[name].add(result)
-                new[name][tail] = count
-    return new
-
-
 def read(base: Base) -> _llvm.Module:
     """Return the module of a base."""
     return _llvm.Module(base) if isinstance(base, bytes) else base
 
 
-def _sizes(module: _llvm.Module) -> dict[str, int]:
+def count_instructions(module: _llvm.Module) -> dict[str, int]:
+    """Return the instructions of each function that has a body."""
     table = _llvm.function_table(module)
     rows = np.frombuffer(table["features"], "<i8").reshape(-1, _WIDTH)
     return dict(zip(table["names"], rows[:, _SIZE].tolist(), strict=True))

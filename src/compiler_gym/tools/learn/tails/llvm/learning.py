@@ -31,7 +31,7 @@ from compiler_gym.options import list_options
 from compiler_gym.tools.learn.tails.covering import cover, package_weights
 from compiler_gym.tools.learn.tails.judging import JudgedWay, compare_ways
 from compiler_gym.tools.learn.tails.labels import Labels
-from compiler_gym.tools.learn.tails.llvm import engine
+from compiler_gym.tools.learn.tails.llvm import engine, mining
 from compiler_gym.tools.learn.tails.llvm.corpus import CorpusModule, list_modules
 from compiler_gym.tools.learn.tails.llvm.passes import PASSES, PROBES
 from compiler_gym.tools.learn.tails.options import TailGoal, TailOptions
@@ -218,7 +218,7 @@ class TailRun:
         weights = package_weights(rows["owners"], rows["sizes"])
         return [candidates[column] for column in cover(savings, weights, count)]
 
-    def _mine(self) -> dict[str, list[list[engine.Mined]]]:
+    def _mine(self) -> dict[str, list[list[mining.Mined]]]:
         """Return what a search found in each module of the training packages."""
         packages = self.packages("train")
         calls: dict[str, list[tuple[Any, ...]]] = {}
@@ -227,12 +227,12 @@ class TailRun:
                 bases = self._bases(package)
                 share = self.options.mined // max(len(bases), 1)
                 calls[package] = [(b, self.passes, share, self.options.seed) for b in bases]
-        for package, found in self._each(engine.mine, calls):
+        for package, found in self._each(mining.mine, calls):
             own = [functions or [] for functions in found]
             write_whole(self.folder / f"mined/{package}.json", msgspec.json.encode(own))
         return {
             package: msgspec.json.decode(
-                (self.folder / f"mined/{package}.json").read_bytes(), type=list[list[engine.Mined]]
+                (self.folder / f"mined/{package}.json").read_bytes(), type=list[list[mining.Mined]]
             )
             for package in packages
         }
@@ -331,7 +331,7 @@ def _join(parts: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]
     return {name: np.concatenate([part[name] for part in full]) for name in names}
 
 
-def _gather(mined: Mapping[str, list[list[engine.Mined]]], count: int) -> list[str]:
+def _gather(mined: Mapping[str, list[list[mining.Mined]]], count: int) -> list[str]:
     """Return the mined tails that together save most, as far as the search tried them."""
     functions = [
         (package, function)
