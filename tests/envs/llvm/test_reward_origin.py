@@ -115,6 +115,7 @@ def test_reaching_the_baseline_earns_one(
         initial, baseline = env.observation[cost.initial], env.observation[reward]
         assert env.observation[cost.observation] == pytest.approx(initial, rel=noise)
         wanted = (initial - baseline) / max(initial - baseline, 1)
+        noise *= initial / max(initial - baseline, 1)  # it is that of the counts
         at_once = env.step(env.action_space[f"-{level}"])[1]
         assert (reward, at_once) == (reward, pytest.approx(wanted, rel=noise))
         _start(env, own, program, reward)
