@@ -39,9 +39,9 @@ def _bitcode(program: str) -> bytes:
 def _share(data: bytes) -> Figure:
     size = _llvm.Module(data).instruction_count()
     asked = unasked = 0.0
-    for episode in filter(
-        lambda seed: _survives(data, seed), range(max(2, min(20, INSTRUCTIONS // size)))
-    ):
+    for episode in range(max(2, min(20, INSTRUCTIONS // size))):
+        if not _survives(data, episode):
+            continue
         best = {"run": float("inf"), "apply": float("inf")}
         for turn in range(TURNS):
             for way in ("run", "apply") if turn % 2 else ("apply", "run"):
@@ -55,8 +55,12 @@ def _survives(data: bytes, seed: int) -> bool:
     """Return whether the steps end; a few sequences of passes crash the compiler."""
     child = os.fork()
     if child == 0:
-        _seconds(data, seed, "apply")
-        os._exit(0)
+        status = 1
+        try:
+            _seconds(data, seed, "apply")
+            status = 0
+        finally:  # the child must not go on as this process
+            os._exit(status)
     return os.waitpid(child, 0)[1] == 0
 
 

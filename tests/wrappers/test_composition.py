@@ -65,11 +65,11 @@ class Valid(FakeEnv):
         return Fine()
 
 
-def forked(env: Any, _: int) -> Any:
+def fork_each_step(env: Any, _: int) -> Any:
     return ForkOnStep(env)
 
 
-def never_worse(env: Any, number: int) -> Any:
+def undo_worse(env: Any, number: int) -> Any:
     return NeverWorse(env, [0] * number)
 
 
@@ -103,7 +103,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     lambda env, n: CompilerEnvWrapper(env),
     lambda env, n: TimeLimit(env, 3 + n),
     lambda env, n: Counter(env),
-    forked,
+    fork_each_step,
     lambda env, n: CycleOverBenchmarks(env, URIS),
     lambda env, n: IterateOverBenchmarks(env, URIS),
     lambda env, n: RandomOrderBenchmarks(env, URIS, np.random.default_rng(n)),
@@ -111,7 +111,7 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
     lambda env, n: RelativeSavings(env, "number"),
     lambda env, n: BestSavings(env, "number"),
     lambda env, n: ValidateBenchmarkAfterEveryStep(env),
-    never_worse,
+    undo_worse,
     lambda env, n: ActionMasks(env),
     lambda env, n: Halved(env),
     lambda env, n: EpisodeRecorder(env, Path(tempfile.gettempdir()) / f"{n}.jsonl"),
@@ -125,8 +125,8 @@ WRAPPERS: list[Callable[[Any, int], Any]] = [
 ]
 
 WRAPPERS_BY_NAME = {
-    "ForkOnStep": WRAPPERS.index(forked),
-    "NeverWorse": WRAPPERS.index(never_worse),
+    "ForkOnStep": WRAPPERS.index(fork_each_step),
+    "NeverWorse": WRAPPERS.index(undo_worse),
 }
 LAYERS = st.lists(st.tuples(st.integers(0, len(WRAPPERS) - 1), st.integers(0, 3)), max_size=6)
 

@@ -63,7 +63,7 @@ def test_it_learns_which_tail_helps_and_is_the_same_after_a_file(
     assert chosen == [[], [TAILS[2], TAILS[1]]]
 
 
-def test_without_trees_the_order_is_fixed(tmp_path: Path):
+def test_a_model_without_trees_keeps_the_order_of_its_tails(tmp_path: Path):
     TailModel([], TAILS, "", TailGoal.BYTES).save(tmp_path / "fixed")
     loaded = TailModel.load(tmp_path / "fixed")
     assert (loaded.goal, loaded.tails) == (TailGoal.BYTES, TAILS)

@@ -56,7 +56,7 @@ class _Stored(msgspec.Struct):
 class TailModel:
     """The trees, and the probes and tails that they know.
 
-    Without trees, the order of the tails is the same for all functions.
+    Without trees, it expects the same of all tails, so their order is the same for all functions.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class TailModel:
     ) -> NDArray[np.float64]:
         """Return the expected saving of each tail, a row for each function."""
         if self._booster is None:
-            return np.zeros((len(instructions), len(self.tails)))
+            return np.ones((len(instructions), len(self.tails)))
         rows = _pair(_describe_functions(instructions, features, probes), self._tail_columns)
         return self._booster.predict(rows).reshape(len(instructions), len(self.tails))
 
@@ -125,8 +125,6 @@ class TailModel:
         tries: int,
     ) -> list[list[str]]:
         """Return the first `tries` tails for each function; none where no tail promises much."""
-        if self._booster is None:
-            return [self.tails[:tries]] * len(instructions)
         expected = self.expect(instructions, features, probes)
         order = self.order(expected)[:, :tries]
         return [
